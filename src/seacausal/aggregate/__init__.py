@@ -1,0 +1,1 @@
+"""The network that reconciles estimates and statistics into one graph."""

@@ -1,0 +1,80 @@
+"""Statistics and pooled estimates become the channels of a (d, d) matrix of pair tokens.
+
+Channels come in groups that may be absent, each with a flag, so that one network serves raw and standardised, observational and interventional
+data, with or without local estimates. Every channel [i, j] stands beside its transpose, so that a token sees both directions of its pair.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+CHANNELS: dict[str, tuple[str, ...]] = {
+    "correlation": (
+        "correlation",
+        "correlation significance",
+        "partial correlation",
+        "partial correlation significance",
+        "rank correlation",
+        "rank partial correlation",
+        "linear residual",
+    ),
+    "moments": (
+        "cubic",
+        "cubic gain",
+        "cubic gain significance",
+        "square",
+        "square significance",
+        "square moment",
+        "cube moment",
+        "square asymmetry",
+        "cube asymmetry",
+        "additive",
+        "additive significance",
+        "additive square",
+        "additive square significance",
+        "additive residual",
+        "skewness",
+        "kurtosis",
+    ),
+    "variances": ("log variance", "log variance difference", "conditional log variance", "conditional log variance difference"),
+    "estimates": ("tail", "arrow", "circle", "posterior", "least adjacent", "covered", "visits"),
+    "interventions": ("shift", "shift significance", "log variance ratio", "log variance ratio significance", "target", "target rows"),
+}
+"""Group: its channels."""
+GROUPS = tuple(CHANNELS)
+NAMES = tuple(name for names in CHANNELS.values() for name in names)
+WIDTH = 2 * len(NAMES) + len(GROUPS) + 3
+"""c: the channels, their transposes, a flag for each group, the diagonal, rows and variables."""
+LIMIT = 5.0
+
+
+def encode(views: dict[str, np.ndarray], rows: int, groups: frozenset[str] | set[str] = frozenset(GROUPS)) -> np.ndarray:
+    """Stack the channels of the groups asked for and present.
+
+    Parameters
+    ----------
+    views
+        (d, d) arrays by channel name; a group counts as present when all its channels are there.
+    rows
+        n, enters as its logarithm, capped at 20,000.
+
+    Returns
+    -------
+    (d, d, c) float32; entry [i, j] is about i -> j.
+    """
+    d = len(next(iter(views.values())))
+    out = np.zeros((d, d, WIDTH), np.float32)
+    at = 0
+    for g, (group, names) in enumerate(CHANNELS.items()):
+        if group in groups and all(name in views for name in names):
+            for c, name in enumerate(names):
+                channel = np.arcsinh(views[name]) / 2 if group == "variances" else views[name]
+                out[..., at + c] = np.clip(channel, -LIMIT, LIMIT)
+            out[..., 2 * len(NAMES) + g] = 1
+        at += len(names)
+    out[..., len(NAMES) : 2 * len(NAMES)] = out[..., : len(NAMES)].swapaxes(0, 1)
+    diagonal = np.arange(d)
+    out[diagonal, diagonal, -3] = 1
+    out[..., -2] = (np.log(min(rows, 20_000)) - 7) / 2
+    out[..., -1] = np.log(min(d, 128)) - 3
+    return out

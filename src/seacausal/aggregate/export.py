@@ -1,0 +1,87 @@
+"""Write the trained network as an ONNX graph, node by node, for inference without torch.
+
+The graph takes one data set (d, d, c) rather than a batch, and attention is onnxruntime's fused operator, which never holds a (d, d, d) array: memory
+grows with d^2, not d^3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from seacausal.aggregate.model import Base
+
+OPSET = 17
+
+
+class _Graph:
+    """Collects nodes and weights; every method returns the name of its output."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.weights: list[onnx.TensorProto] = []
+
+    def add(self, operator: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: object) -> list[str]:
+        names = [f"{operator.lower()}{len(self.nodes)}_{i}" for i in range(outputs)]
+        self.nodes.append(helper.make_node(operator, list(inputs), names, domain=domain, **attributes))
+        return names
+
+    def one(self, operator: str, *inputs: str, **attributes: object) -> str:
+        return self.add(operator, *inputs, **attributes)[0]
+
+    def constant(self, value: np.ndarray) -> str:
+        name = f"w{len(self.weights)}"
+        self.weights.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        return name
+
+    def linear(self, x: str, weight: np.ndarray, bias: np.ndarray | None = None) -> str:
+        product = self.one("MatMul", x, self.constant(weight.T))
+        return product if bias is None else self.one("Add", product, self.constant(bias))
+
+
+def export_onnx(model: Base) -> bytes:
+    """The graph `channels` (d, d, c) float32 -> `logits` (d, d, 3), for any d."""
+    w = {name: value.detach().numpy() for name, value in model.state_dict().items()}
+    config = model.config
+    graph = _Graph()
+    x = graph.linear("channels", w["read.0.weight"], w["read.0.bias"])
+    x = graph.linear(graph.one("Relu", x), w["read.2.weight"], w["read.2.bias"])
+    shape = graph.one("Shape", "channels")
+    variables = graph.one("Gather", shape, graph.constant(np.array(0)))
+    scale = graph.one("Reciprocal", graph.one("Sqrt", graph.one("Cast", variables, to=TensorProto.FLOAT)))
+    for b, block in enumerate(model.blocks):
+        x = _add_block(graph, x, scale, {name: w[f"blocks.{b}.{name}"] for name in block.state_dict()}, block.sizes, config.heads)
+    norm = graph.one("LayerNormalization", x, graph.constant(w["head.norm.weight"]), graph.constant(w["head.norm.bias"]), axis=-1, epsilon=1e-5)
+    forth = graph.linear(norm, w["head.forth.weight"], w["head.forth.bias"])
+    back = graph.one("Transpose", graph.linear(norm, w["head.back.weight"]), perm=[1, 0, 2])
+    pair = graph.linear(graph.one("Relu", graph.one("Add", forth, back)), w["head.out.weight"], w["head.out.bias"])
+    none, direct = graph.add("Split", pair, graph.constant(np.array([1, 1])), outputs=2, axis=-1)
+    none = graph.one("Add", none, graph.one("Transpose", none, perm=[1, 0, 2]))
+    graph.nodes.append(helper.make_node("Concat", [none, direct, graph.one("Transpose", direct, perm=[1, 0, 2])], ["logits"], axis=-1))
+    proto = helper.make_graph(
+        graph.nodes,
+        "seacausal",
+        [helper.make_tensor_value_info("channels", TensorProto.FLOAT, ["d", "d", config.channels])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["d", "d", 3])],
+        graph.weights,
+    )
+    onnx_model = helper.make_model(proto, opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
+    return onnx_model.SerializeToString()
+
+
+def _add_block(graph: _Graph, x: str, scale: str, w: dict[str, np.ndarray], sizes: list[int], heads: int) -> str:
+    norm = graph.one("LayerNormalization", x, graph.constant(w["norm.weight"]), graph.constant(w["norm.bias"]), axis=-1, epsilon=1e-5)
+    inward = graph.linear(norm, w["inward.weight"], w["inward.bias"])
+    parts = graph.add("Split", inward, graph.constant(np.array(sizes)), outputs=len(sizes), axis=-1)
+    rows = graph.one("MultiHeadAttention", *parts[:3], domain="com.microsoft", num_heads=heads)
+    turned = [graph.one("Transpose", part, perm=[1, 0, 2]) for part in parts[3:6]]
+    columns = graph.one("Transpose", graph.one("MultiHeadAttention", *turned, domain="com.microsoft", num_heads=heads), perm=[1, 0, 2])
+    left, right = (graph.one("Transpose", part, perm=[2, 0, 1]) for part in parts[6:8])
+    left = graph.one("Mul", left, scale)
+    mixed = []
+    for factor, gate in ((left, parts[8]), (graph.one("Transpose", left, perm=[0, 2, 1]), parts[9])):
+        product = graph.one("Transpose", graph.one("MatMul", factor, right), perm=[1, 2, 0])
+        mixed.append(graph.one("Mul", product, graph.one("Sigmoid", gate)))
+    joined = graph.one("Concat", rows, columns, *mixed, graph.one("Relu", parts[10]), axis=-1)
+    return graph.one("Add", x, graph.linear(joined, w["outward.weight"], w["outward.bias"]))

@@ -1,0 +1,1 @@
+"""Local estimates on subsets and global statistics."""

@@ -1,0 +1,1 @@
+"""Edge marks, graph operations and metrics."""

@@ -1,0 +1,55 @@
+"""How near predicted probabilities are to a true graph. The diagonal never counts; `adjacency[i, j]` and `direct[i, j]` are i -> j."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def ordered_pairs(matrix: np.ndarray) -> np.ndarray:
+    """(d, d) without its diagonal, flattened: (d (d - 1),)."""
+    return matrix[~np.eye(len(matrix), dtype=bool)]
+
+
+def score_average_precision(adjacency: np.ndarray, scores: np.ndarray) -> float:
+    """Area under the precision-recall curve over ordered pairs, as a step function; tied scores enter together. nan without edges."""
+    truth, score = ordered_pairs(adjacency).astype(bool), ordered_pairs(scores)
+    if not truth.any():
+        return float("nan")
+    order = np.argsort(-score, kind="stable")
+    hits = np.cumsum(truth[order])
+    last = np.append(np.flatnonzero(np.diff(score[order])), len(order) - 1)  # the last of every tie
+    hits = hits[last]
+    return float((np.diff(hits, prepend=0) * hits / (last + 1)).sum() / truth.sum())
+
+
+def score_auc(adjacency: np.ndarray, scores: np.ndarray) -> float:
+    """Probability that an edge scores higher than a non-edge over ordered pairs, ties counting half. nan without either."""
+    truth, score = ordered_pairs(adjacency).astype(bool), ordered_pairs(scores)
+    positives, negatives = int(truth.sum()), int((~truth).sum())
+    if not positives or not negatives:
+        return float("nan")
+    _, group, counts = np.unique(score, return_inverse=True, return_counts=True)
+    rank = (np.cumsum(counts) - (counts - 1) / 2)[group]
+    return float((rank[truth].sum() - positives * (positives + 1) / 2) / (positives * negatives))
+
+
+def score_shd(adjacency: np.ndarray, direct: np.ndarray, threshold: float = 0.5) -> int:
+    """Structural Hamming distance at a threshold: pairs that are joined or directed otherwise; a reversed edge counts once."""
+    truth, found = adjacency.astype(bool), direct > threshold
+    wrong = (truth != found) | (truth != found).T
+    return int(np.triu(wrong, 1).sum())
+
+
+def score_orientation(adjacency: np.ndarray, direct: np.ndarray) -> float:
+    """Share of the true edges i -> j with direct[i, j] > direct[j, i]. nan without edges."""
+    truth = adjacency.astype(bool)
+    return float((direct > direct.T)[truth].mean()) if truth.any() else float("nan")
+
+
+def score_calibration(adjacency: np.ndarray, direct: np.ndarray, bins: int = 10) -> float:
+    """Expected calibration error of P(i -> j) over ordered pairs, equal-width bins."""
+    truth, probability = ordered_pairs(adjacency).astype(float), ordered_pairs(direct)
+    which = np.minimum((probability * bins).astype(int), bins - 1)
+    size = np.bincount(which, minlength=bins)
+    gap = np.abs(np.bincount(which, truth, bins) - np.bincount(which, probability, bins))
+    return float(gap[size > 0].sum() / len(truth))

@@ -1,0 +1,167 @@
+"""From cells to finite numbers, and where a cell stands when it is not one.
+
+In: the columns of a table, each an array of floats or a list of anything. Out: a `Dataset` whose values are finite. Missing cells are NaN in
+between. Rows are counted from 1 and the header is not counted; a place in a text file also says the line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import numbers
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from seacausal.data import Dataset
+from seacausal.errors import DataError
+
+Missing = Literal["error", "drop"]
+
+MISSING = frozenset({"", "na", "nan", "null"})
+"""Text cells, in lower case and without spaces around, that hold no value."""
+_BOOLEAN = {"true": 1.0, "false": 0.0}
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Says where a row stands, for messages."""
+
+    label: str = "the table"
+    """The table: a file's name, or what to call a frame or an array."""
+    line: Callable[[int], int] | None = None
+    """For text files, the line on which a row begins; rows are counted from 0 here, lines from 1."""
+
+    def row(self, row: int) -> str:
+        """The row, counted from 0, in words that count from 1."""
+        if self.line is not None:
+            return f"row {row + 1} (line {self.line(row)} of {self.label})"
+        return f"row {row + 1} of {self.label}"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A table as it was found: names may repeat and cells may be anything."""
+
+    names: tuple[str, ...]
+    cells: Sequence[np.ndarray | Sequence[object]]
+    """One entry for each name: (n,) float with NaN for missing, or n objects."""
+    place: Place
+
+
+def is_missing(cell: object) -> bool:
+    """Whether a cell holds no value: None, NaN, pandas' NA and NaT, or one of the texts `MISSING`."""
+    if isinstance(cell, str):
+        return cell.strip().lower() in MISSING
+    return cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ in ("NAType", "NaTType")
+
+
+def to_numbers(cells: np.ndarray | Sequence[object], name: str, place: Place) -> np.ndarray:
+    """(n,) float64, NaN where a cell holds no value; numbers, booleans, decimals, and text that spells one of them.
+
+    A column whose first value is true or false must hold only those.
+
+    Raises
+    ------
+    DataError
+        If a cell is not a number; names the column, the row and the cell.
+    """
+    if isinstance(cells, np.ndarray) and cells.dtype.kind == "f":
+        return cells.astype(np.float64, copy=False)
+    try:  # the fast twin of the loop below, for text that is all numbers
+        if "_" not in "".join(cells):  # type: ignore[arg-type]
+            return np.fromiter(map(float, cells), np.float64, len(cells))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        pass
+    first = next((cell for cell in cells if not is_missing(cell)), None)
+    boolean = isinstance(first, str) and first.strip().lower() in _BOOLEAN
+    values = np.empty(len(cells))
+    for row, cell in enumerate(cells):
+        number = _to_boolean(cell) if boolean else _to_number(cell)
+        if number is None:
+            kind = "true or false" if boolean else "numbers"
+            raise DataError(f"Column {name!r} must hold {kind}; found {_shown(cell)} in {place.row(row)}. {_advice(cell, name)}")
+        values[row] = number
+    return values
+
+
+def keep_finite(dataset: Dataset, place: Place, *, missing: Missing) -> Dataset:
+    """Refuse missing and infinite values, or leave out the rows that hold one.
+
+    Parameters
+    ----------
+    dataset
+        Its values may be NaN or infinite.
+    place
+        Where its rows stand, before any is left out.
+    missing
+        "error" or "drop"; the rows dropped are counted in `dropped_rows`, and regimes that lost all their rows go with them.
+
+    Raises
+    ------
+    DataError
+        If a value is not finite and `missing` is "error"; names the first in reading order and counts them all.
+    """
+    bad = ~np.isfinite(dataset.values)
+    if not bad.any():
+        return dataset
+    rows = bad.any(axis=1)
+    if missing == "drop":
+        used, regime = np.unique(dataset.regime[~rows], return_inverse=True)
+        return dataclasses.replace(
+            dataset,
+            values=dataset.values[~rows],
+            regime=regime.astype(dataset.regime.dtype),
+            targets=dataset.targets[used],
+            dropped_rows=dataset.dropped_rows + int(rows.sum()),
+        )
+    row = int(rows.argmax())
+    column = int(bad[row].argmax())
+    found = "a missing value" if np.isnan(dataset.values[row, column]) else "an infinite value"
+    total, columns = int(bad.sum()), int(bad.any(axis=0).sum())
+    count = "the only such cell" if total == 1 else f"the first of {total} missing or infinite cells ({rows.sum()} rows, {columns} columns)"
+    raise DataError(
+        f"Column {dataset.names[column]!r} must hold finite numbers; found {found} in {place.row(row)}, {count}. "
+        "Correct or impute the cells, or leave their rows out with missing='drop' (`--missing drop`)."
+    )
+
+
+def _to_number(cell: object) -> float | None:
+    """The number in a cell, NaN for none, None where the cell holds something else."""
+    try:
+        if isinstance(cell, str):
+            return float(cell) if "_" not in cell else None  # Python would read 1_000, which no other program writes
+        if isinstance(cell, (numbers.Real, decimal.Decimal, np.bool_)):
+            return float(cell)
+    except ValueError:
+        pass
+    except OverflowError:
+        return np.inf
+    return np.nan if is_missing(cell) else None
+
+
+def _to_boolean(cell: object) -> float | None:
+    """1 or 0, NaN for no value, None where the cell holds something else."""
+    if is_missing(cell):
+        return np.nan
+    return _BOOLEAN.get(cell.strip().lower()) if isinstance(cell, str) else None
+
+
+def _shown(cell: object) -> str:
+    """A cell for a message, shortened."""
+    text = repr(cell)
+    return text if len(text) <= 80 else f"{text[:76]} ..."
+
+
+def _advice(cell: object, name: str) -> str:
+    """What to do about a cell that is not a number."""
+    if isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell):
+        return "Write decimals with a point."
+    if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)):
+        return "Drop the column, or turn its times into numbers, such as days since the first."
+    return f"Correct or drop the cell, or drop the column; if it says what was intervened on, pass interventions={name!r} (`--interventions`)."

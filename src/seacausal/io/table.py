@@ -1,0 +1,275 @@
+"""Any table to a `Dataset`: what a user has comes in, what every later stage relies on goes out, or an error that says what to do.
+
+Choices that may surprise. A first column without a name (or called "Unnamed: 0") that only counts the rows from 0 or from 1 is the index that
+pandas or R wrote: it is left out. So is the index of a pandas frame, also within Parquet. Text that spells numbers, as in a frame of strings, is
+read as numbers. A number that is missing is empty, NaN, NA or null in any case; anything else that is no number is an error.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seacausal.data import Dataset
+from seacausal.errors import DataError
+from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_numbers
+from seacausal.io.files import existing_file
+from seacausal.io.interventions import parse_interventions
+from seacausal.io.names import check_names, suggest
+from seacausal.io.npz import count_datasets, load_arrays, pick_dataset
+from seacausal.io.text import TEXT_SUFFIXES, read_text
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    from narwhals.typing import IntoDataFrame
+
+MIN_ROWS = 30
+MIN_VARIABLES = 2
+
+
+def read_table(
+    source: str | os.PathLike[str] | IntoDataFrame | np.ndarray,
+    *,
+    interventions: str | Iterable[object] | None = None,
+    missing: Missing = "error",
+    index: int | None = None,
+    names: Sequence[str] | None = None,
+) -> Dataset:
+    """Read a table of numbers, one row a sample and one column a variable.
+
+    Parameters
+    ----------
+    source
+        A file (.csv, .tsv, .txt with tabs, semicolons or commas; .parquet; .npz, see `seacausal.io.npz`), a pandas, polars or pyarrow frame,
+        or a 2-D array.
+    interventions
+        A column whose cells name the variables that were intervened on in the row: empty for none, several split by commas, and a name that
+        itself has a comma quoted as in csv. The column is then no variable. Or one entry for each row: None, '', a name, or several names; it
+        replaces what an .npz file says.
+    missing
+        "error" refuses missing and infinite values, "drop" leaves out their rows and counts them in `dropped_rows`.
+    index
+        Which data set of an .npz file that holds several, counted from 0.
+    names
+        Names of the columns of an array; X1, X2, ... where absent.
+
+    Returns
+    -------
+    Dataset
+        Its values are float64, C-contiguous and finite; the memory of a float64 array given as `source` is not copied.
+
+    Raises
+    ------
+    DataError
+        If anything about the table is not as above, or it has fewer than `MIN_ROWS` rows or `MIN_VARIABLES` variables. The message names column
+        and row (counted from 1, the header not counted) and says what to do.
+    """
+    if missing not in ("error", "drop"):
+        raise DataError(f"`missing` must be 'error' or 'drop'; found {missing!r}.")
+    column = interventions if isinstance(interventions, str) else None
+    if interventions is not None and not isinstance(interventions, Iterable):
+        raise DataError(f"`interventions` must be a column's name or one entry for each row; found {interventions!r}.")
+    entries = list(interventions) if interventions is not None and column is None else None
+    path = existing_file(source) if isinstance(source, (str, os.PathLike)) else None
+    archive = path if path is not None and path.suffix.lower() == ".npz" else None
+    array = source if isinstance(source, np.ndarray) else None
+    _check_options(archive, array, column, index, names)
+    if archive is not None:
+        place = Place(archive.name)
+        dataset = _read_archive(archive, index)
+    elif array is not None:
+        place = Place("the array")
+        dataset = _read_array(array, names, place)
+    else:
+        columns = _read_columns(path, column) if path is not None else _columns_of(source)
+        place = columns.place
+        cells, columns = _split_interventions(columns, column)
+        entries = cells if entries is None else entries
+        dataset = _to_dataset(columns)
+    return _finish(dataset, entries, place, missing)
+
+
+def _finish(dataset: Dataset, entries: Sequence[object] | None, place: Place, missing: Missing) -> Dataset:
+    """The data set with its interventions, once its size and values will do."""
+    _check_variables(dataset.names, place)
+    if len(dataset.values) < MIN_ROWS:
+        raise DataError(f"There must be at least {MIN_ROWS} rows; found {len(dataset.values)} in {place.label}. Add rows.")
+    if entries is not None:
+        dataset = _with_interventions(dataset, entries, place)
+    finite = keep_finite(dataset, place, missing=missing)
+    if len(finite.values) < MIN_ROWS:
+        lost = (~np.isfinite(dataset.values)).sum(axis=0)
+        raise DataError(
+            f"There must be at least {MIN_ROWS} rows; found {len(finite.values)} in {place.label} after {finite.dropped_rows} with missing or "
+            f"infinite values were dropped, {lost.max()} of them for column {dataset.names[int(lost.argmax())]!r}. Impute values, or drop columns."
+        )
+    return finite
+
+
+def _check_options(archive: Path | None, array: np.ndarray | None, column: str | None, index: int | None, names: Sequence[str] | None) -> None:
+    """Refuse options that do not apply to the kind of source."""
+    if index is not None and archive is None:
+        raise DataError(f"`index` picks a data set of an .npz file; found index={index!r} with another kind of source. Leave it out.")
+    if names is not None and array is None:
+        raise DataError("`names` is for arrays, whose columns have no names; found it with a source that names its own. Leave it out.")
+    if column is not None and (archive is not None or array is not None):
+        kind = "an array, all of whose columns are numbers" if archive is None else f"{archive.name}, whose 'regime' and 'mask' say it"
+        raise DataError(
+            f"`interventions` can name a column of text, Parquet and frames only; found {column!r} with {kind}. Leave it out, or give one entry for "
+            "each row."
+        )
+
+
+def _read_archive(path: Path, index: int | None) -> Dataset:
+    """One data set of an .npz file."""
+    arrays = load_arrays(path)
+    count = count_datasets(arrays)
+    if index is None and arrays["X"].ndim == 3 and count != 1:
+        raise DataError(f"{path.name} holds {count} data sets; say which one with `index`, from 0 to {count - 1}.")
+    index = 0 if index is None else index
+    if not 0 <= index < count:
+        raise DataError(f"`index` must lie between 0 and {count - 1}, for {path.name} holds {count} data sets; found {index}.")
+    return pick_dataset(arrays, index, path.name)
+
+
+def _read_columns(path: Path, interventions: str | None) -> Columns:
+    """The columns of a text or Parquet file."""
+    suffix = path.suffix.lower()
+    if suffix in TEXT_SUFFIXES:
+        return read_text(path, interventions=interventions)
+    if suffix == ".parquet":
+        return _read_parquet(path, interventions)
+    raise DataError(
+        f"The file's suffix must be one of {', '.join(TEXT_SUFFIXES)}, .parquet, .npz; found {suffix or 'none'!r} in {path.name!r}. "
+        "Convert the file, or rename it if it is one of these."
+    )
+
+
+def _read_parquet(path: Path, interventions: str | None) -> Columns:
+    """The columns of a Parquet file, less those that pandas marked as the index."""
+    import polars as pl
+
+    try:
+        with path.open("rb") as stream:
+            marked = json.loads(pl.read_parquet_metadata(stream).get("pandas", "{}")).get("index_columns", [])
+        frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
+    except pl.exceptions.DuplicateError as error:
+        raise DataError(f"Column names of {path.name} must be distinct; polars says: {error}. Rename or drop one of them.") from None
+    except (Exception, pl.exceptions.PanicException) as error:  # foreign bytes: polars, its Rust core and json raise many kinds
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"{path.name} must be an intact Parquet file; reading it failed: {reason}. Write or copy it again.") from None
+    frame = frame.drop([name for name in marked if isinstance(name, str) and name != interventions], strict=False)
+    return _columns_of_frame(frame, Place(path.name))
+
+
+def _columns_of(source: Any) -> Columns:
+    """The columns of a frame in memory, of any library that narwhals knows."""
+    if hasattr(source, "collect"):
+        raise DataError(f"The table must be in memory; found a lazy {type(source).__name__}. Call collect() on it first.")
+    from narwhals.dependencies import is_into_dataframe
+
+    if not is_into_dataframe(source):
+        raise DataError(
+            f"The table must be a path, a pandas, polars or pyarrow frame, or a 2-D numpy array; found {type(source).__name__}. Convert it."
+        )
+    return _columns_of_frame(source, Place())
+
+
+def _columns_of_frame(source: Any, place: Place) -> Columns:
+    """The columns of a frame in memory; numbers become float64, and what may spell numbers stays as it is."""
+    import narwhals as nw
+
+    own = source.column_names if hasattr(source, "column_names") else getattr(source, "columns", ())
+    names = tuple(map(str, own))
+    check_names(names, place.label, unnamed_first=True)  # before narwhals sees them, which names no columns when some are repeated
+    frame = nw.from_native(source, eager_only=True)
+    return Columns(names, [_cells_of(column) for column in frame.iter_columns()], place)
+
+
+def _cells_of(column: nw.Series) -> np.ndarray | list[object]:
+    """(n,) float64 of a column of numbers or booleans, a list of any other column."""
+    import narwhals as nw
+
+    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+        return np.asarray(column.cast(nw.Float64).to_numpy(), np.float64)
+    return column.to_list()
+
+
+def _read_array(array: np.ndarray, names: Sequence[str] | None, place: Place) -> Dataset:
+    """The observational data set of an array; its values may be missing or infinite."""
+    if array.ndim != 2:
+        raise DataError(f"The array must have two axes, rows and variables; found shape {array.shape}. Reshape it.")
+    if array.dtype.kind not in "biufOU":
+        raise DataError(f"The array must hold numbers; found {array.dtype}. Convert it.")
+    d = array.shape[1]
+    own = tuple(f"X{i + 1}" for i in range(d)) if names is None else tuple(map(str, names))
+    if len(own) != d:
+        raise DataError(f"`names` must hold one name for each of the {d} columns; found {len(own)}. Add or remove names.")
+    check_names(own, place.label)
+    if array.dtype.kind in "OU":
+        return _to_dataset(Columns(own, [column.tolist() for column in array.T], place))
+    if isinstance(array, np.ma.MaskedArray):
+        array = np.ma.filled(array.astype(np.float64), np.nan)
+    return Dataset.observational(np.ascontiguousarray(array, np.float64), own)
+
+
+def _split_interventions(columns: Columns, name: str | None) -> tuple[list[object] | None, Columns]:
+    """The cells of the interventions column, and the columns of the variables."""
+    names, cells, place = columns.names, list(columns.cells), columns.place
+    entries = None
+    if name is not None:
+        if name not in names:
+            raise DataError(
+                f"`interventions` must name a column of {place.label}; found {name!r}, which is none. {suggest(name, names, kind='columns')}"
+            )
+        position = names.index(name)
+        entries = list(cells.pop(position))
+        names = names[:position] + names[position + 1 :]
+    if names and names[0] in ("", "Unnamed: 0") and _counts_rows(cells[0], place):
+        names, cells = names[1:], cells[1:]
+    check_names(names, place.label)
+    return entries, Columns(names, cells, place)
+
+
+def _counts_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:
+    """Whether a column is 0, 1, 2, ... or 1, 2, 3, ..."""
+    try:
+        numbers = to_numbers(cells, "", place)
+    except DataError:
+        return False
+    return any(np.array_equal(numbers, np.arange(start, start + len(numbers))) for start in (0, 1))
+
+
+def _to_dataset(columns: Columns) -> Dataset:
+    """The observational data set of some columns; its values may be missing or infinite."""
+    _check_variables(columns.names, columns.place)
+    values = np.empty((len(columns.cells[0]), len(columns.names)))
+    for i, (name, cells) in enumerate(zip(columns.names, columns.cells)):
+        values[:, i] = to_numbers(cells, name, columns.place)
+    return Dataset.observational(values, columns.names)
+
+
+def _check_variables(names: Sequence[str], place: Place) -> None:
+    """Refuse a table with too few variables."""
+    if len(names) < MIN_VARIABLES:
+        raise DataError(
+            f"There must be at least {MIN_VARIABLES} variables; found {len(names)} in {place.label}{f' ({names[0]!r})' if names else ''}. "
+            "Add columns; in a text file, split them with commas, semicolons or tabs."
+        )
+
+
+def _with_interventions(dataset: Dataset, entries: Sequence[object], place: Place) -> Dataset:
+    """The data set with the regimes that the entries say."""
+    n = len(dataset.values)
+    if len(entries) != n:
+        raise DataError(
+            f"`interventions` must have one entry for each of the {n} rows of {place.label}; found {len(entries)}. Add or remove entries."
+        )
+    regime, targets = parse_interventions(entries, dataset.names, place)
+    return dataclasses.replace(dataset, regime=regime, targets=targets)

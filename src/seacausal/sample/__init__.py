@@ -1,0 +1,1 @@
+"""Which subsets of variables are looked at."""

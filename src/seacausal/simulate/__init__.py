@@ -1,0 +1,1 @@
+"""Simulated data sets with their true graphs."""

@@ -1,0 +1,38 @@
+"""Laws of roots and noise, each centred with standard deviation 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+SQRT3 = float(np.sqrt(3.0))
+
+
+def _student(generator: np.random.Generator, size: int) -> np.ndarray:
+    return generator.standard_t(5, size) / np.sqrt(5 / 3)
+
+
+def _gumbel(generator: np.random.Generator, size: int) -> np.ndarray:
+    return (generator.gumbel(size=size) - np.euler_gamma) * np.sqrt(6) / np.pi
+
+
+def _mixture(generator: np.random.Generator, size: int) -> np.ndarray:
+    centre = generator.uniform(0.5, 0.95)
+    return centre * generator.choice([-1.0, 1.0], size) + np.sqrt(1 - centre**2) * generator.standard_normal(size)
+
+
+LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "gaussian": lambda generator, size: generator.standard_normal(size, dtype=np.float32),
+    "uniform": lambda generator, size: generator.uniform(-SQRT3, SQRT3, size),
+    "laplace": lambda generator, size: generator.laplace(0, 1 / np.sqrt(2), size),
+    "exponential": lambda generator, size: generator.exponential(1, size) - 1,
+    "gumbel": _gumbel,
+    "student": _student,
+    "mixture": _mixture,
+}
+
+
+def draw_noise(law: str, size: int, *, generator: np.random.Generator) -> np.ndarray:
+    """(size,) float32 draws, mean 0 and standard deviation 1."""
+    return LAWS[law](generator, size).astype(np.float32)

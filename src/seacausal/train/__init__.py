@@ -1,0 +1,1 @@
+"""Training on data simulated on the fly."""

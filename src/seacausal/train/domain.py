@@ -1,0 +1,82 @@
+"""The wide domain that the released weights are trained on: every data set draws its own generator.
+
+Judged mechanisms that must stay unseen (sigmoid, polynomial) are left out. Roots, noise, row counts, densities, interventions and measurement all
+vary, because a network trained on one generator learns that generator's short-cuts: the variance order, the kurtosis of uniform roots.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seacausal.simulate.dataset import INTERVENTIONS, Simulation
+from seacausal.simulate.noise import LAWS, SQRT3
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What training data sets are drawn from."""
+
+    mechanisms: tuple[str, ...] = ("linear", "nn-additive", "nn")
+    """Mechanisms; a data set has one of them, or all mixed."""
+    mixed: float = 0.15
+    """Share of data sets in which every variable draws its own mechanism."""
+    interventional: float = 0.45
+    """Share of data sets with interventions."""
+    hidden: float = 0.1
+    """Share of data sets with unmeasured common causes."""
+    cells: int = 400_000
+    """Rows times variables of a data set, at most."""
+
+
+def draw_simulation(domain: Domain, variables: int, *, generator: np.random.Generator) -> Simulation:
+    """Draw the specification of one data set of `variables` columns."""
+    d = variables
+    pairs = d * (d - 1) / 2
+    share = generator.random
+    wide_noise = share() < 0.3
+    low = 0.25 if share() < 0.6 else generator.uniform(0.05, 0.5)
+    kinds = ("none", "units", "round", "exponential", "zero-inflate", "noise")
+    observational, targets, regime_rows = _draw_rows(domain, d, generator)
+    return Simulation(
+        variables=d,
+        edges=min(d * generator.uniform(0.4, 4), pairs * generator.uniform(0.3, 0.95)),
+        graph="erdos-renyi" if share() < 0.65 else "scale-free",
+        mechanisms=domain.mechanisms if share() < domain.mixed else (str(generator.choice(domain.mechanisms)),),
+        observational_rows=observational,
+        root_law=_draw_law(generator, uniform=0.5, gaussian=0.25),
+        root_scale=generator.uniform(0.5, 2.5) / SQRT3,
+        noise_law=_draw_law(generator, uniform=0.0, gaussian=0.75),
+        noise_coefficient=np.exp(generator.uniform(np.log(0.2), np.log(2))) if wide_noise else generator.uniform(0.2, 0.6),
+        noise_per_regime=share() < 0.5,
+        weights=(low, 1.0 if low == 0.25 else low + generator.uniform(0.3, 1.5)),
+        rescaled=share() < 0.25,
+        hidden=int(generator.integers(1, 2 + d // 5)) if share() < domain.hidden else 0,
+        targets=targets,
+        regime_rows=regime_rows,
+        intervention=str(generator.choice(INTERVENTIONS, p=(0.3, 0.2, 0.1, 0.2, 0.2))),
+        measurement=str(generator.choice(kinds, p=(0.54, 0.28, 0.05, 0.04, 0.04, 0.05))),
+    )
+
+
+def _draw_law(generator: np.random.Generator, *, uniform: float, gaussian: float) -> str:
+    draw = generator.random()
+    if draw < uniform:
+        return "uniform"
+    return "gaussian" if draw < uniform + gaussian else str(generator.choice(tuple(LAWS)))
+
+
+def _draw_rows(domain: Domain, d: int, generator: np.random.Generator) -> tuple[int, int, int]:
+    """Observational rows, targets and rows per regime: from one row a regime to thousands."""
+    most = min(20_000, domain.cells // d)
+
+    def log_uniform(low: float, high: float) -> int:
+        return int(np.exp(generator.uniform(np.log(low), np.log(max(high, low)))))
+
+    if generator.random() >= domain.interventional:
+        return log_uniform(60, most), 0, 0
+    targets = d if generator.random() < 0.6 else int(generator.integers(1, d + 1))
+    regime_rows = log_uniform(1, max(1, min(1000, most // (targets + 1))))
+    observational = log_uniform(1, 30) if generator.random() < 0.15 else log_uniform(50, max(60, most - targets * regime_rows))
+    return max(observational, 60 - targets * regime_rows), targets, regime_rows
