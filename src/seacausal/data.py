@@ -39,7 +39,7 @@ class Dataset:
                 f"`regime` must have shape ({n},) and `targets` (r, {d}); found {self.regime.shape} and {self.targets.shape}. "
                 "Give one regime for each row and one column of targets for each variable."
             )
-        if n and not (0 <= self.regime.min() and self.regime.max() < len(self.targets)):
+        if n and not (self.regime.min() >= 0 and self.regime.max() < len(self.targets)):
             raise DataError(f"`regime` must lie between 0 and {len(self.targets) - 1}; found {self.regime.min()} to {self.regime.max()}.")
         if self.adjacency is not None and self.adjacency.shape != (d, d):
             raise DataError(f"`adjacency` must have shape ({d}, {d}); found {self.adjacency.shape}.")

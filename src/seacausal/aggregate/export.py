@@ -6,6 +6,8 @@ grows with d^2, not d^3.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -22,12 +24,12 @@ class _Graph:
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
 
-    def add(self, operator: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: object) -> list[str]:
+    def add(self, operator: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any) -> list[str]:
         names = [f"{operator.lower()}{len(self.nodes)}_{i}" for i in range(outputs)]
         self.nodes.append(helper.make_node(operator, list(inputs), names, domain=domain, **attributes))
         return names
 
-    def one(self, operator: str, *inputs: str, **attributes: object) -> str:
+    def one(self, operator: str, *inputs: str, **attributes: Any) -> str:
         return self.add(operator, *inputs, **attributes)[0]
 
     def constant(self, value: np.ndarray) -> str:
@@ -51,7 +53,7 @@ def export_onnx(model: Base) -> bytes:
     variables = graph.one("Gather", shape, graph.constant(np.array(0)))
     scale = graph.one("Reciprocal", graph.one("Sqrt", graph.one("Cast", variables, to=TensorProto.FLOAT)))
     for b, block in enumerate(model.blocks):
-        x = _add_block(graph, x, scale, {name: w[f"blocks.{b}.{name}"] for name in block.state_dict()}, block.sizes, config.heads)
+        x = _add_block(graph, x, scale, {name: w[f"blocks.{b}.{name}"] for name in block.state_dict()}, config.split, config.heads)
     norm = graph.one("LayerNormalization", x, graph.constant(w["head.norm.weight"]), graph.constant(w["head.norm.bias"]), axis=-1, epsilon=1e-5)
     forth = graph.linear(norm, w["head.forth.weight"], w["head.forth.bias"])
     back = graph.one("Transpose", graph.linear(norm, w["head.back.weight"]), perm=[1, 0, 2])

@@ -1,8 +1,8 @@
 """The `base` network: pair tokens in, three logits for every pair out (torch).
 
-A token of every ordered pair (i, j) is read from the channels; blocks mix tokens along rows, along columns and through third variables (i, k), (k, j);
-the head is antisymmetric: swapping i and j swaps its outputs exactly. There are no embeddings of variables or subsets, so neither their number nor
-their order matters.
+A token of every ordered pair (i, j) is read from the channels; blocks mix tokens along rows, along columns and through third
+variables (i, k), (k, j); the head is antisymmetric: swapping i and j swaps its outputs exactly. There are no embeddings of variables
+or subsets, so neither their number nor their order matters.
 """
 
 from __future__ import annotations
@@ -33,6 +33,11 @@ class ModelConfig:
     hidden: int = 128
     """Width of the feed-forward part of a block, and of the reading layer."""
 
+    @property
+    def split(self) -> list[int]:
+        """Sizes of the parts of a block's inward projection: queries, keys and values of rows and of columns, triangle, feed-forward."""
+        return [self.width] * 6 + [self.triangle] * 4 + [self.hidden]
+
 
 class Block(nn.Module):
     """Row attention, column attention, triangle mixing and feed-forward in parallel, from one projection in and one out."""
@@ -41,16 +46,16 @@ class Block(nn.Module):
         super().__init__()
         w, t, f = config.width, config.triangle, config.hidden
         self.heads = config.heads
-        self.sizes = [w] * 6 + [t] * 4 + [f]
+        self.split = config.split
         self.norm = nn.LayerNorm(w)
-        self.inward = nn.Linear(w, sum(self.sizes))
+        self.inward = nn.Linear(w, sum(self.split))
         self.outward = nn.Linear(2 * w + 2 * t + f, w)
         nn.init.zeros_(self.outward.weight)
         nn.init.zeros_(self.outward.bias)
 
     def forward(self, x: Tensor) -> Tensor:
         """(b, d, d, w) -> (b, d, d, w)."""
-        row_q, row_k, row_v, col_q, col_k, col_v, left, right, gate, gate2, hidden = self.inward(self.norm(x)).split(self.sizes, -1)
+        row_q, row_k, row_v, col_q, col_k, col_v, left, right, gate, gate2, hidden = self.inward(self.norm(x)).split(self.split, -1)
         rows = self._attend(row_q, row_k, row_v)
         columns = self._attend(col_q.transpose(1, 2), col_k.transpose(1, 2), col_v.transpose(1, 2)).transpose(1, 2)
         scale = x.shape[1] ** -0.5
@@ -95,9 +100,7 @@ class Base(nn.Module):
     def __init__(self, config: ModelConfig | None = None) -> None:
         super().__init__()
         self.config = config or ModelConfig()
-        self.read = nn.Sequential(
-            nn.Linear(self.config.channels, self.config.hidden), nn.ReLU(), nn.Linear(self.config.hidden, self.config.width)
-        )
+        self.read = nn.Sequential(nn.Linear(self.config.channels, self.config.hidden), nn.ReLU(), nn.Linear(self.config.hidden, self.config.width))
         self.blocks = nn.ModuleList(Block(self.config) for _ in range(self.config.blocks))
         self.head = Head(self.config)
 

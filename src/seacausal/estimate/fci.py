@@ -13,11 +13,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from seacausal.estimate.partial_correlation import PAIR_INDEX, SET_SIZE, SETS, VARIABLES
+from seacausal.estimate.partial_correlation import PAIR_INDEX, PAIRS, SET_SIZE, SETS, VARIABLES
 from seacausal.graph.marks import ARROW, CIRCLE, NO_EDGE, TAIL
 
-NO_SET = -1
-"""In `separating[i, j]`: no set that separates i from j is on file."""
+NO_SET = -1  # in `separating[i, j]`: no set that separates i from j is on file
 # Families: the sets of each size, the subsets of each set, the sets that contain each variable.
 OF_SIZE = np.array([sum(1 << s for s in range(SETS) if SET_SIZE[s] == size) for size in range(4)])
 INSIDE = np.array([sum(1 << s for s in range(SETS) if s & ~whole == 0) for whole in range(SETS)])
@@ -35,9 +34,7 @@ def estimate_fci(bits: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def fci(bits: np.ndarray, marks: np.ndarray) -> None:
-    """Fast causal inference: the PAG that the answers to all independence tests imply.
-
-    Never fails: answers that fit no graph are resolved by the order of the search, as in causal-learn 0.1.3.7.
+    """The PAG that the tests imply. Never fails: answers that fit no graph are resolved by the order of the search, as in causal-learn 0.1.3.7.
 
     Parameters
     ----------
@@ -71,16 +68,15 @@ def search_skeleton(bits: np.ndarray, marks: np.ndarray, separating: np.ndarray)
     for size in range(4):
         for v in range(VARIABLES):
             frozen[v] = neighbours(marks, v)
-        for i in range(VARIABLES):
-            for j in range(i + 1, VARIABLES):
-                tried = INSIDE[frozen[i] & ~(1 << j)] | INSIDE[frozen[j] & ~(1 << i)]
-                accepted = bits[PAIR_INDEX[i, j]] & OF_SIZE[size] & tried
-                if marks[i, j] != NO_EDGE and accepted:
-                    union = 0
-                    for v in range(VARIABLES):
-                        union |= 1 << v if accepted & WITH[v] else 0
-                    separating[i, j] = separating[j, i] = union
-                    marks[i, j] = marks[j, i] = NO_EDGE
+        for i, j in PAIRS:
+            tried = INSIDE[frozen[i] & ~(1 << j)] | INSIDE[frozen[j] & ~(1 << i)]
+            accepted = bits[PAIR_INDEX[i, j]] & OF_SIZE[size] & tried
+            if marks[i, j] != NO_EDGE and accepted:
+                union = 0
+                for v in range(VARIABLES):
+                    union |= 1 << v if accepted & WITH[v] else 0
+                separating[i, j] = separating[j, i] = union
+                marks[i, j] = marks[j, i] = NO_EDGE
 
 
 @njit(cache=True, nogil=True)
@@ -89,31 +85,29 @@ def orient_colliders(marks: np.ndarray, separating: np.ndarray) -> None:
     for i in range(VARIABLES):
         for j in range(VARIABLES):
             marks[i, j] = NO_EDGE if marks[i, j] == NO_EDGE else CIRCLE
-    for a in range(VARIABLES):
-        for c in range(a + 1, VARIABLES):
-            if marks[a, c] == NO_EDGE and separating[a, c] != NO_SET:
-                for b in range(VARIABLES):
-                    if marks[a, b] != NO_EDGE and marks[c, b] != NO_EDGE and not separating[a, c] >> b & 1:
-                        marks[a, b] = marks[c, b] = ARROW
+    for a, c in PAIRS:
+        if marks[a, c] == NO_EDGE and separating[a, c] != NO_SET:
+            for b in range(VARIABLES):
+                if marks[a, b] != NO_EDGE and marks[c, b] != NO_EDGE and not separating[a, c] >> b & 1:
+                    marks[a, b] = marks[c, b] = ARROW
 
 
 @njit(cache=True, nogil=True)
 def search_possible_d_separating(bits: np.ndarray, marks: np.ndarray, separating: np.ndarray) -> bool:
     """Cut edges whose ends are separated by a set beyond the neighbours of each, as unmeasured causes may require; whether any was cut."""
     any_cut = False
-    for i in range(VARIABLES):
-        for j in range(i + 1, VARIABLES):
-            untried = bits[PAIR_INDEX[i, j]] & ~(INSIDE[neighbours(marks, i)] | INSIDE[neighbours(marks, j)])
-            if marks[i, j] == NO_EDGE or not untried:
-                continue
-            # causal-learn turns an edge so that it does not point left, and files the set under that order of its ends only.
-            a, b = (j, i) if marks[j, i] == ARROW and marks[i, j] != ARROW else (i, j)
-            for x, y in ((a, b), (b, a)):
-                found = first_inside(untried, possible_d_separating(marks, x, y))
-                if marks[a, b] != NO_EDGE and found != NO_SET:
-                    separating[a, b] = found
-                    marks[a, b] = marks[b, a] = NO_EDGE
-                    any_cut = True
+    for i, j in PAIRS:
+        untried = bits[PAIR_INDEX[i, j]] & ~(INSIDE[neighbours(marks, i)] | INSIDE[neighbours(marks, j)])
+        if marks[i, j] == NO_EDGE or not untried:
+            continue
+        # causal-learn turns an edge so that it does not point left, and files the set under that order of its ends only.
+        a, b = (j, i) if marks[j, i] == ARROW and marks[i, j] != ARROW else (i, j)
+        for x, y in ((a, b), (b, a)):
+            found = first_inside(untried, possible_d_separating(marks, x, y))
+            if marks[a, b] != NO_EDGE and found != NO_SET:
+                separating[a, b] = found
+                marks[a, b] = marks[b, a] = NO_EDGE
+                any_cut = True
     return any_cut
 
 
@@ -166,16 +160,15 @@ def orient_from_arrows(marks: np.ndarray) -> bool:
     """
     changed = False
     for b in range(VARIABLES):
-        for i in range(VARIABLES):
-            for j in range(i + 1, VARIABLES):
-                for a, c in ((i, j), (j, i)):
-                    if marks[a, b] == ARROW and marks[a, c] == NO_EDGE and marks[c, b] == CIRCLE and marks[b, c] != TAIL:
-                        marks[c, b], marks[b, c] = TAIL, ARROW
-                        changed = True
-                    directed = marks[a, b] == ARROW and marks[b, c] == ARROW and (marks[b, a] == TAIL or marks[c, b] == TAIL)
-                    if directed and marks[a, c] == CIRCLE:
-                        marks[a, c] = ARROW
-                        changed = True
+        for i, j in PAIRS:
+            for a, c in ((i, j), (j, i)):
+                if marks[a, b] == ARROW and marks[a, c] == NO_EDGE and marks[c, b] == CIRCLE and marks[b, c] != TAIL:
+                    marks[c, b], marks[b, c] = TAIL, ARROW
+                    changed = True
+                directed = marks[a, b] == ARROW and marks[b, c] == ARROW and (marks[b, a] == TAIL or marks[c, b] == TAIL)
+                if directed and marks[a, c] == CIRCLE:
+                    marks[a, c] = ARROW
+                    changed = True
     return changed
 
 
@@ -191,11 +184,10 @@ def orient_double_triangles(marks: np.ndarray, separating: np.ndarray) -> bool:
         arrows, circles = ends(marks, b, ARROW), ends(marks, b, CIRCLE)
         for d in range(VARIABLES):
             sources = arrows & ends(marks, d, CIRCLE) if circles >> d & 1 else 0
-            for a in range(VARIABLES):
-                for c in range(a + 1, VARIABLES):
-                    if sources >> a & sources >> c & 1 and marks[a, c] == NO_EDGE and separating[a, c] >> d & 1:
-                        marks[d, b] = ARROW
-                        changed = True
+            for a, c in PAIRS:
+                if sources >> a & sources >> c & 1 and marks[a, c] == NO_EDGE and separating[a, c] >> d & 1:
+                    marks[d, b] = ARROW
+                    changed = True
     return changed
 
 

@@ -56,7 +56,15 @@ def plan_rows(regime: np.ndarray, targets: np.ndarray, *, generator: np.random.G
 
 
 def estimate_subsets(
-    z: np.ndarray, regime: np.ndarray, targets: np.ndarray, variables: np.ndarray, plan: RowPlan, *, rows: int = 500, alpha: float = 0.05, workers: int = 1
+    z: np.ndarray,
+    regime: np.ndarray,
+    targets: np.ndarray,
+    variables: np.ndarray,
+    plan: RowPlan,
+    *,
+    rows: int = 500,
+    alpha: float = 0.05,
+    workers: int = 1,
 ) -> LocalEstimates:
     """Run FCI (Fisher-z) and the exact BIC posterior on every subset.
 
@@ -80,7 +88,20 @@ def estimate_subsets(
 
     def run(part: slice) -> None:
         _estimate(
-            z, regime, targets, variables[part], part.start, plan.pool, plan.hit, plan.hit_start, rows, thresholds, masks, allowed, marks[part], direct[part]
+            z,
+            regime,
+            targets,
+            variables[part],
+            part.start,
+            plan.pool,
+            plan.hit,
+            plan.hit_start,
+            rows,
+            thresholds,
+            masks,
+            allowed,
+            marks[part],
+            direct[part],
         )
 
     bounds = np.linspace(0, len(variables), workers + 1).astype(int)

@@ -19,11 +19,11 @@ from numba import njit
 VARIABLES = 5
 SETS = 32
 
-PAIRS = np.array([(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)])
-"""(10, 2), the unordered pairs in the order of every table that is indexed by pair."""
+PAIRS = ((0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4))
+"""The unordered pairs in the order of every table that is indexed by pair."""
 
 PAIR_INDEX = np.array([[-1, 0, 1, 2, 3], [0, -1, 4, 5, 6], [1, 4, -1, 7, 8], [2, 5, 7, -1, 9], [3, 6, 8, 9, -1]])
-"""(5, 5) symmetric, the row of `PAIRS` that holds i and j; -1 on the diagonal."""
+"""(5, 5) symmetric, the place of the pair of i and j in `PAIRS`; -1 on the diagonal."""
 
 SET_SIZE = np.array([s.bit_count() for s in range(SETS)])
 """(32,), how many variables each set has."""
@@ -107,8 +107,7 @@ def independence_bits(conditional: np.ndarray, thresholds: np.ndarray, bits: np.
         (10,) uint32, filled with the result: bit S of `bits[p]` is set when the two variables of `PAIRS[p]` are independent given S. Bits of sets
         that contain one of the two are 0.
     """
-    for pair in range(len(PAIRS)):
-        i, j = PAIRS[pair]
+    for pair, (i, j) in enumerate(PAIRS):
         ends = 1 << i | 1 << j
         accepted = 0
         for given in range(SETS):

@@ -73,7 +73,7 @@ def global_statistics(z: np.ndarray, spread: np.ndarray, targeted: np.ndarray | 
     targeted
         (n, d) bool, where a variable was intervened on; None where none was.
     """
-    n, d = z.shape
+    d = z.shape[1]
     gram = gram_matrix(z)
     if targeted is None or d > EXACT_EXCLUSION or not targeted.any():
         out = _columns(gram, np.arange(d))

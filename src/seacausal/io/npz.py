@@ -83,7 +83,10 @@ def load_arrays(path: Path) -> dict[str, np.ndarray]:
         If the file is not an archive of arrays, needs pickle, or its arrays do not fit together.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as stream:  # np.load leaves a file open that it cannot read
+            archive = np.load(stream, allow_pickle=False)
+            if isinstance(archive, np.ndarray):
+                raise ValueError("it is a single array, as numpy.save writes")
             arrays = {key: archive[key] for key in _KEYS if key in archive.files}
             found = archive.files
     except Exception as error:  # foreign bytes: zipfile, zlib and numpy raise a dozen kinds

@@ -22,7 +22,7 @@ from seacausal.io.cells import MISSING, Columns, Place
 from seacausal.io.names import check_names
 
 _DELIMITERS = {".csv": ",;\t", ".tsv": "\t;,", ".txt": "\t;,"}
-"""The delimiter that a suffix promises comes first; the next ones are tried where it does not split the header."""
+"""The delimiters that may be found under a suffix, its own first."""
 TEXT_SUFFIXES = tuple(_DELIMITERS)
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
@@ -57,18 +57,20 @@ def _read(path: Path, interventions: str | None) -> Columns:
         header_end, names = next(records, (0, []))
         first = next(records, (0, []))[1]
     _check_header(names, path)
+    place = Place(path.name, partial(_line_of_row, path, delimiter))
     cells = None
     if len(first) == len(names):
         cells = _read_fast(path, delimiter, names, [name == interventions or not _is_numeric(cell) for name, cell in zip(names, first)], header_end)
     if cells is None:
-        cells = _read_slow(path, delimiter, names)
-    return Columns(tuple(names), cells, Place(path.name, partial(_line_of_row, path, delimiter)))
+        cells = _read_slow(path, delimiter, names, place)
+    return Columns(tuple(names), cells, place)
 
 
 def _read_fast(path: Path, delimiter: str, names: list[str], text: list[bool], skip: int) -> list[np.ndarray | list[str | None]] | None:
     """The columns, or None where polars cannot be trusted with the file.
 
-    polars pads short rows and blank lines with nulls. Cells that are numbers hold no delimiter, so the number of delimiters in the file tells.
+    polars gives short rows and blank lines as nulls without a word, overlooks carriage returns, and takes text that begins like an archive for one.
+    The number of delimiters in the file gives the former away, for cells that are numbers hold none.
     """
     import polars as pl
 
@@ -82,18 +84,17 @@ def _read_fast(path: Path, delimiter: str, names: list[str], text: list[bool], s
             null_values=[token for token in _NULLS if token not in names],
             glob=False,
         )
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
-    # Each blank line at the end came as a row of nulls.
     frame = frame.head(len(frame) - _count_blank_lines_at_end(path))
     columns = frame.get_columns()
     within = sum(int(column.str.count_matches(delimiter, literal=True).sum() or 0) for column in columns if column.dtype == pl.String)
-    if not len(frame) or (columns[-1].null_count() and _count_delimiters(path, delimiter, skip) != len(frame) * (len(names) - 1) + within):
+    if not _holds(path, delimiter, skip, len(frame) * (len(names) - 1) + within):
         return None
     return [column.to_list() if as_text else column.to_numpy() for column, as_text in zip(columns, text)]
 
 
-def _read_slow(path: Path, delimiter: str, names: list[str]) -> list[tuple[str, ...]]:
+def _read_slow(path: Path, delimiter: str, names: list[str], place: Place) -> list[tuple[str, ...]]:
     """The columns as text, read with the csv module; every row is checked for its length."""
     rows = []
     with closing(_records(path, delimiter)) as records:
@@ -101,8 +102,8 @@ def _read_slow(path: Path, delimiter: str, names: list[str]) -> list[tuple[str, 
         for row, (_, cells) in enumerate(records):
             if len(cells) != len(names):
                 raise DataError(
-                    f"Every row of {path.name} must have {len(names)} cells, as many as the header; found {len(cells)} in "
-                    f"row {row + 1} (line {_line_of_row(path, delimiter, row)}). Add or remove cells, or quote those that hold {delimiter!r}."
+                    f"Every row of {path.name} must have {len(names)} cells, as many as the header; found {len(cells)} in {place.row(row)}. "
+                    f"Add or remove cells, or quote those that hold {delimiter!r}."
                 )
             rows.append(cells)
     return list(zip(*rows)) if rows else [()] * len(names)
@@ -133,19 +134,17 @@ def _line_of_row(path: Path, delimiter: str, row: int) -> int:
 
 
 def _sniff(path: Path) -> str:
-    """The delimiter: the one of the suffix, unless only another splits the header; for .txt the one that splits it most."""
+    """The delimiter that splits the header, and the first row alike, into the most cells; the one of the suffix if several do."""
 
-    def count(delimiter: str) -> int:
+    def score(delimiter: str) -> tuple[bool, int]:
         try:
             with closing(_records(path, delimiter)) as records:
-                return len(next(records, (0, []))[1])
+                header, first = (len(next(records, (0, []))[1]) for _ in range(2))
         except DataError:  # quotes that close at another delimiter
-            return 0
+            return False, 0
+        return header == first > 1, header
 
-    candidates = _DELIMITERS[path.suffix.lower()]
-    if path.suffix.lower() != ".txt" and count(candidates[0]) > 1:
-        return candidates[0]
-    return max(candidates, key=count)
+    return max(_DELIMITERS[path.suffix.lower()], key=score)
 
 
 def _check_header(names: list[str], path: Path) -> None:
@@ -181,15 +180,17 @@ def _count_blank_lines_at_end(path: Path) -> int:
     return max(0, tail[len(tail.rstrip(b"\r\n")) :].count(b"\n") - 1)
 
 
-def _count_delimiters(path: Path, delimiter: str, skip: int) -> int:
-    """How often a delimiter occurs below the first `skip` lines, within quotes or not."""
-    count = 0
+def _holds(path: Path, delimiter: str, skip: int, count: int) -> bool:
+    """Whether a delimiter occurs `count` times below the first `skip` lines, in quotes or not, and no carriage return stands alone."""
+    mark = delimiter.encode()
     with path.open("rb") as stream:
-        for _ in range(skip):
-            stream.readline()
+        found, lone = -sum(stream.readline().count(mark) for _ in range(skip)), 0
+        stream.seek(0)
         while block := stream.read(1 << 22):
-            count += block.count(delimiter.encode())
-    return count
+            block += stream.read(1) if block.endswith(b"\r") else b""
+            found += block.count(mark)
+            lone += block.count(b"\r") - block.count(b"\r\n")
+    return found == count and not lone
 
 
 def _is_numeric(cell: str) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -74,7 +75,7 @@ def layout_layers(adjacency: np.ndarray, weights: np.ndarray | None = None, widt
         part_of = np.full(d, -1)
         part_of[members] = np.arange(len(members))
         inside = np.flatnonzero(part_of[edges[:, 0]] >= 0)
-        parts.append((members, inside, _Part.place(part_of[down[inside]], widths[members])))
+        parts.append((members, inside, _place(part_of[down[inside]], widths[members])))
     for (members, inside, part), shift in zip(parts, _pack([part for _, _, part in parts])):
         points = np.column_stack([part.x, part.layer]) + shift
         positions[members] = points[: len(members)]
@@ -134,58 +135,46 @@ def _pack(parts: list[_Part]) -> list[tuple[float, float]]:
     return shifts
 
 
-@dataclass
-class _Part:
-    """A connected part of the graph. Points 0 .. d - 1 are its variables, the rest are where long edges pass a layer."""
+class _Part(NamedTuple):
+    """A connected part of the graph, placed. Points 0 .. d - 1 are its variables, the rest are where long edges pass a layer."""
 
-    widths: np.ndarray
+    x: np.ndarray
     layer: np.ndarray
     chains: list[list[int]]
     """The points of every edge, from top to bottom."""
-    upper: np.ndarray
-    lower: np.ndarray
-    """Segments between neighbouring layers."""
-    x: np.ndarray
     left: np.ndarray
     right: np.ndarray
-    """For every layer, how far it reaches."""
-
-    @classmethod
-    def place(cls, edges: np.ndarray, widths: np.ndarray) -> _Part:
-        """Lays out the connected acyclic graph with these (e, 2) edges, numbered 0 .. d - 1."""
-        d = len(widths)
-        layers = _assign_layers(edges, widths)
-        layer = layers.tolist()
-        chains = []
-        for top, bottom in edges.tolist():
-            first = len(layer)
-            layer.extend(range(layer[top] + 1, layer[bottom]))
-            chains.append([top, *range(first, len(layer)), bottom])
-        segments = np.array([pair for chain in chains for pair in pairwise(chain)], int).reshape(-1, 2)
-        layer = np.array(layer)
-        widths = np.concatenate([widths + GAP, np.full(len(layer) - d, BEND_WIDTH)])
-        part = cls(widths, layer, chains, segments[:, 0], segments[:, 1], np.zeros(len(layer)), np.zeros(0), np.zeros(0))
-        order = _order_layers(layer, part.upper, part.lower, d)
-        part.x = _straighten(order, part, d)
-        part.left = np.array([(part.x - widths / 2)[points].min() for points in order])
-        part.right = np.array([(part.x + widths / 2)[points].max() for points in order])
-        part.x, part.right, part.left = part.x - part.left.min(), part.right - part.left.min(), part.left - part.left.min()
-        return part
+    """How far each layer reaches."""
 
 
-def _assign_layers(edges: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """(d,) int, the layer of every variable: longest remaining path first, while the layer's capacity lasts (Coffman & Graham 1972)."""
+def _place(edges: np.ndarray, widths: np.ndarray) -> _Part:
+    """Lays out the connected acyclic graph with these (e, 2) edges and (d,) widths."""
     d = len(widths)
+    layers = _assign_layers(edges, widths + GAP).tolist()
+    chains = []
+    for top, bottom in edges.tolist():
+        first = len(layers)
+        layers.extend(range(layers[top] + 1, layers[bottom]))
+        chains.append([top, *range(first, len(layers)), bottom])
+    layer = np.array(layers)
+    upper, lower = np.array([pair for chain in chains for pair in pairwise(chain)], int).reshape(-1, 2).T
+    room = np.concatenate([widths + GAP, np.full(len(layer) - d, np.clip(14 * (20 / max(len(edges), 1)) ** 0.5, BEND_WIDTH, 14))])
+    order = _order_layers(layer, upper, lower, d)
+    x = _straighten(order, layer, upper, lower, room, d)
+    left = np.array([(x - room / 2)[points].min() for points in order])
+    right = np.array([(x + room / 2)[points].max() for points in order])
+    return _Part(x - left.min(), layer, chains, left - left.min(), right - left.min())
+
+
+def _assign_layers(edges: np.ndarray, room: np.ndarray) -> np.ndarray:
+    """(d,) int, the layer of every variable: longest remaining path first, while the layer's capacity lasts (Coffman & Graham 1972)."""
+    d = len(room)
     children = [edges[edges[:, 0] == v, 1] for v in range(d)]
     parents = [edges[edges[:, 1] == v, 0] for v in range(d)]
-    height = np.zeros(d, int)
-    for _ in range(d):
-        longer = height.copy()
+    height, longer = np.full(d, -1), np.zeros(d, int)
+    while (longer > height).any():
+        height = longer.copy()
         np.maximum.at(longer, edges[:, 0], height[edges[:, 1]] + 1)
-        if (longer == height).all():
-            break
-        height = longer
-    room = widths + GAP
     capacity = max(1.15 * (room.sum() * PITCH * ASPECT) ** 0.5, 2.5 * room.max())
     layer = np.full(d, -1)
     depth = 0
@@ -219,12 +208,12 @@ def _shorten(layer: np.ndarray, parents: list[np.ndarray], children: list[np.nda
 
 
 def _order_layers(layer: np.ndarray, upper: np.ndarray, lower: np.ndarray, d: int) -> list[np.ndarray]:
-    """The points of every layer from left to right: barycentre sweeps, then swaps of neighbours; the order with the fewest crossings is kept."""
+    """The points of every layer from left to right: barycentre sweeps, keeping the order with the fewest crossings."""
     depth = int(layer.max()) + 1
     first = np.searchsorted(np.sort(layer), layer)
     segments = [(np.flatnonzero(layer[lower] == level), np.flatnonzero(layer[upper] == level)) for level in range(depth)]
     best, fewest = [], np.inf
-    for start in (1, 0):  # upwards first: the effects of a hub then stand on both sides of the edges that go on to deeper layers
+    for start in (1, 0, 3, 2):  # upwards first: the effects of a hub then stand on both sides of the edges that go on to deeper layers
         order, place, stale = [], np.zeros(len(layer)), 0
         for level in range(depth):
             points = np.flatnonzero(layer == level)
@@ -232,15 +221,14 @@ def _order_layers(layer: np.ndarray, upper: np.ndarray, lower: np.ndarray, d: in
             order.append(np.concatenate([left, points[points >= d], right]))
             place[order[level]] = np.arange(len(points))
         for sweep in range(start, start + (24 if len(layer) < 2000 else 6)):
-            downwards = sweep % 2 == 0
-            mine, other = (lower, upper) if downwards else (upper, lower)
-            for level in range(1, depth) if downwards else range(depth - 2, -1, -1):
+            mine, other = (upper, lower) if sweep % 2 else (lower, upper)
+            for level in range(depth - 2, -1, -1) if sweep % 2 else range(1, depth):
                 chosen = segments[level][sweep % 2]
                 count = np.bincount(mine[chosen], minlength=len(layer))
                 total = np.bincount(mine[chosen], weights=place[other[chosen]], minlength=len(layer))
                 linked = np.flatnonzero(count[order[level]])  # the others keep their places
                 points = order[level][linked]
-                tie = place[points] * (-1 if sweep % 4 >= 2 and stale else 1)
+                tie = place[points] * (-1 if sweep % 4 >= 2 else 1)
                 order[level][linked] = points[np.lexsort((tie, total[points] / count[points]))]
                 place[order[level]] = np.arange(len(order[level]))
             crossings = _count_crossings(first + place, upper, lower)
@@ -249,41 +237,7 @@ def _order_layers(layer: np.ndarray, upper: np.ndarray, lower: np.ndarray, d: in
                 best, fewest, stale = [points.copy() for points in order], crossings, 0
             if fewest == 0 or stale > 6:
                 break
-    return _swap_neighbours(best, upper, lower, layer) if fewest and len(layer) < 2000 else best
-
-
-def _swap_neighbours(order: list[np.ndarray], upper: np.ndarray, lower: np.ndarray, layer: np.ndarray) -> list[np.ndarray]:
-    """Swaps neighbours in a layer as long as that removes crossings."""
-    place = np.zeros(len(layer), int)
-    for points in order:
-        place[points] = np.arange(len(points))
-    mine, other = np.concatenate([upper, lower]), np.concatenate([lower, upper])
-    touching = [np.flatnonzero(layer[mine] == level) for level in range(len(order))]
-    for _ in range(6):
-        swapped = False
-        for level, points in enumerate(order):
-            segments = touching[level]
-            above = layer[other[segments]] < level
-            links = np.zeros((2, len(points), max(len(order[max(level - 1, 0)]), len(order[min(level + 1, len(order) - 1)]))))
-            np.add.at(links, (above.astype(int), place[mine[segments]], place[other[segments]]), 1.0)
-            before = np.cumsum(links, axis=2) - links
-            links, before = np.hstack(links), np.hstack(before)  # crossings if u stands left of v: links[u] @ before[v]
-            sequence = np.arange(len(points))
-            idle = 0
-            for turn in range(2 * len(points)):
-                left = np.arange(turn % 2, len(points) - 1, 2)
-                a, b = sequence[left], sequence[left + 1]
-                worse = (links[a] * before[b]).sum(1) > (links[b] * before[a]).sum(1)
-                sequence[left[worse]], sequence[left[worse] + 1] = b[worse], a[worse]
-                swapped |= bool(worse.any())
-                idle = 0 if worse.any() else idle + 1
-                if idle == 2:
-                    break
-            order[level] = points[sequence]
-            place[order[level]] = np.arange(len(points))
-        if not swapped:
-            break
-    return order
+    return best
 
 
 def _count_crossings(place: np.ndarray, upper: np.ndarray, lower: np.ndarray) -> int:
@@ -304,27 +258,23 @@ def _count_crossings(place: np.ndarray, upper: np.ndarray, lower: np.ndarray) ->
     return crossings
 
 
-def _straighten(order: list[np.ndarray], part: _Part, d: int) -> np.ndarray:
+def _straighten(order: list[np.ndarray], layer: np.ndarray, upper: np.ndarray, lower: np.ndarray, room: np.ndarray, d: int) -> np.ndarray:
     """x-coordinates that make edges short and long edges straight: least squares, layer by layer, with the points kept apart."""
-    x = np.zeros(len(part.layer))
+    x = np.zeros(len(layer))
     apart = []
     for points in order:
-        room = part.widths[points]
-        offsets = np.concatenate([[0.0], np.cumsum((room[1:] + room[:-1]) / 2)])
+        offsets = np.concatenate([[0.0], np.cumsum((room[points[1:]] + room[points[:-1]]) / 2)])
         apart.append(offsets)
         x[points] = offsets - offsets[-1] / 2
-    weight = np.array([1.0, 2.0, 4.0])[(part.upper >= d).astype(int) + (part.lower >= d)]
-    depth = len(order)
-    mine, other, weight = np.concatenate([part.upper, part.lower]), np.concatenate([part.lower, part.upper]), np.concatenate([weight, weight])
-    touching = [np.flatnonzero(part.layer[mine] == level) for level in range(depth)]
-    sweeps = 24 if len(x) < 1000 else 10
-    for sweep in range(sweeps):
+    weight = np.tile(np.array([1.0, 2.0, 4.0])[(upper >= d).astype(int) + (lower >= d)], 2)
+    mine, other = np.concatenate([upper, lower]), np.concatenate([lower, upper])
+    touching = [np.flatnonzero(layer[mine] == level) for level in range(len(order))]
+    for sweep in range(24 if len(x) < 1000 else 10):
         before = x.copy()
-        for level in range(depth) if sweep % 2 == 0 else range(depth - 1, -1, -1):
+        for level, points in list(enumerate(order))[:: -1 if sweep % 2 else 1]:
             segments = touching[level]
             if sweep < 4:
-                segments = segments[(part.layer[other[segments]] < level) == (sweep % 2 == 0)]
-            points = order[level]
+                segments = segments[(layer[other[segments]] < level) == (sweep % 2 == 0)]
             pull = np.bincount(mine[segments], weight[segments], len(x))[points]
             total = np.bincount(mine[segments], weight[segments] * x[other[segments]], len(x))[points]
             wanted = np.where(pull > 0, total / np.maximum(pull, 1e-9), x[points])
@@ -375,19 +325,19 @@ def edge_curves(
     tips
         (e, 2, 2) float: where every arrow points, and its unit direction.
     """
-    origin = centres[:1] - layout.positions[:1] * scale
+    origin = centres[0] - layout.positions[0] * scale
     down = np.where(layout.feedback[:, None], layout.edges[:, ::-1], layout.edges)
-    bends = [(chain[::-1] if upwards else chain) * scale + origin for chain, upwards in zip(layout.bends, layout.feedback)]
-    after = np.array([chain[0, 0] if len(chain) else centres[bottom, 0] for chain, bottom in zip(bends, down[:, 1])])
-    before = np.array([chain[-1, 0] if len(chain) else centres[top, 0] for chain, top in zip(bends, down[:, 0])])
-    leave = centres[down[:, 0], 0] + _ports(down[:, 0], after, widths, height / 2)
-    enter = centres[down[:, 1], 0] + _ports(down[:, 1], before, widths, height / 2)
+    chains = []
+    for (top, bottom), chain, upwards in zip(down, layout.bends, layout.feedback):
+        chains.append(np.vstack([centres[top], (chain[::-1] if upwards else chain) * scale + origin, centres[bottom]]))
+    slopes = _bend_slopes(chains, 0.5 * scale[1])
+    leave = _ports(down[:, 0], np.array([chain[1, 0] for chain in chains]), widths, height / 2)
+    enter = _ports(down[:, 1], np.array([chain[-2, 0] for chain in chains]), widths, height / 2)
     curves, tips = [], np.zeros((len(down), 2, 2))
-    for edge, (top, bottom) in enumerate(down.tolist()):
-        first, last = (leave[edge], centres[top, 1] + height / 2), (enter[edge], centres[bottom, 1] - height / 2)
-        points = np.vstack([first, bends[edge], last])
-        upwards = bool(layout.feedback[edge])
-        curve, tips[edge] = _curve(points, height, head, upwards)
+    for edge, (chain, slope, upwards) in enumerate(zip(chains, slopes, layout.feedback)):
+        chain[0] += leave[edge], height / 2
+        chain[-1] += enter[edge], -height / 2
+        curve, tips[edge] = _curve(chain, slope, height, head, bool(upwards))
         curves.append(curve[::-1] if upwards else curve)
     return curves, tips
 
@@ -402,14 +352,29 @@ def _ports(ends: np.ndarray, towards: np.ndarray, widths: np.ndarray, step: floa
     return ports
 
 
-def _curve(points: np.ndarray, height: float, head: float, upwards: bool) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+def _bend_slopes(chains: list[np.ndarray], reach: float) -> list[np.ndarray]:
+    """How steeply each edge passes its bends (sideways per unit downwards).
+
+    Edges that pass a layer side by side get similar slopes, so that they do not touch where they part: the difference over `reach` is no more than
+    the distance between them.
+    """
+    inner = np.vstack([chain[1:-1] for chain in chains])
+    before, after = (inner - np.vstack([chain[:-2] for chain in chains])), (np.vstack([chain[2:] for chain in chains]) - inner)
+    above, below = before[:, 0] / before[:, 1], after[:, 0] / after[:, 1]
+    same = above * below > 0
+    mean = 2 * above * below / np.where(same, above + below, 1.0)  # harmonic: no overshoot (Fritsch & Butland 1984)
+    slope = np.clip(np.where(same, mean, 0.0), -STEEP, STEEP)
+    for y in np.unique(inner[:, 1]):
+        row = np.flatnonzero(inner[:, 1] == y)
+        apart = np.abs(inner[row, None, 0] - inner[None, row, 0]) / reach
+        slope[row] = ((slope[row] + apart).min(1) + (slope[row] - apart).max(1)) / 2
+    return np.split(slope, np.cumsum([len(chain) - 2 for chain in chains])[:-1])
+
+
+def _curve(points: np.ndarray, inner: np.ndarray, height: float, head: float, upwards: bool) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """The path through these (p, 2) points, from top to bottom, and the tip and direction of the arrowhead at one of its ends."""
-    x, y = points.T
-    secant = np.diff(x) / np.diff(y)
-    product = secant[1:] * secant[:-1]
-    mean = 2 * product / np.where(product > 0, secant[1:] + secant[:-1], 1.0)  # harmonic: no overshoot (Fritsch & Butland 1984)
-    inner = np.clip(np.where(product > 0, mean, 0.0), -STEEP, STEEP)
-    slope = np.concatenate([np.clip(0.7 * secant[:1], -1.5, 1.5), inner, np.clip(0.7 * secant[-1:], -1.5, 1.5)])
+    leave, enter = np.clip(0.7 * np.diff(points[[0, 1, -2, -1], 0])[[0, 2]] / np.diff(points[[0, 1, -2, -1], 1])[[0, 2]], -1.5, 1.5)
+    slope = np.array([leave, *inner, enter])
     band = np.column_stack([inner, np.ones(len(inner))]) * height / 2
     starts = np.vstack([points[:1], points[1:-1] + band])
     ends = np.vstack([points[1:-1] - band, points[-1:]])
@@ -422,3 +387,13 @@ def _curve(points: np.ndarray, height: float, head: float, upwards: bool) -> tup
     first, second = (np.column_stack([ends_slope, np.ones(len(starts))]) * pull for ends_slope in (slope[:-1], slope[1:]))
     path = (1 - t) ** 3 * starts + 3 * t * (1 - t) ** 2 * (starts + first) + 3 * t**2 * (1 - t) * (ends - second) + t**3 * ends
     return path.transpose(1, 0, 2).reshape(-1, 2), (tip, direction)
+
+
+def rounded_boxes(centres: np.ndarray, widths: np.ndarray, height: float) -> np.ndarray:
+    """(n, 28, 2) float, the outlines of the boxes."""
+    quarter = np.arange(28) // 7
+    angle = (np.arange(28) % 7 / 6 + quarter) * np.pi / 2
+    corner = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])[quarter]
+    radius = 0.32 * height
+    inner = np.column_stack([widths / 2, np.full(len(widths), height / 2)]) - radius
+    return centres[:, None] + corner * inner[:, None] + radius * np.column_stack([np.cos(angle), np.sin(angle)])

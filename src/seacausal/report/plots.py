@@ -3,18 +3,20 @@
 In: `EdgeProbabilities`, a threshold, and perhaps a reference graph to compare with. Out: a matplotlib `Figure`, or its PNG bytes, which depend on
 nothing but the input. An edge is predicted where its probability is above the threshold.
 Surprising choices: pyplot is never imported (start-up time, global state); the graph is drawn in points (1/72 inch), so that boxes, arrowheads and
-text are laid out exactly and nothing has to be drawn twice; lines, boxes and cells are collections, one artist for all, because hundreds of patches
-take a second. Importing this module imports matplotlib: import it only where something is drawn.
+text are laid out exactly, at once; lines and boxes are collections, because hundreds of patches take a second. Importing this module imports
+matplotlib: import it only where something is drawn.
 """
 
 from __future__ import annotations
 
 import io
+import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -27,28 +29,23 @@ from matplotlib.image import AxesImage
 
 from seacausal.data import EdgeProbabilities
 from seacausal.errors import DataError
-from seacausal.report.layout import PITCH, Layout, edge_curves, layout_layers
+from seacausal.report.layout import PITCH, Layout, edge_curves, layout_layers, rounded_boxes
 
 DPI = 150
-POINTS = 72 / DPI
-"""Points in a pixel."""
+POINTS = 72 / DPI  # in a pixel
 MAX_EDGES = 800
 """The graph panel shows no more predicted edges than this, the strongest."""
 FONT = 9.0
 """Points; of the names in the graph, before it is fitted to its panel. Boxes, lines and arrowheads are proportional to it."""
 BOX_HEIGHT, SMALL, LINE = 1.9 * FONT, 8.0, 12.5
-INK, MUTED, FAINT = "#1b2433", "#697386", "#bcc5d3"
-BOX, DIAGONAL = "#f5f7fa", "#dfe2e7"
+INK, MUTED, FAINT, BOX, DIAGONAL = "#1b2433", "#697386", "#bcc5d3", "#f5f7fa", "#dfe2e7"
 FOUND, EXTRA, MISSED = "#1d5192", "#d55e00", "#7d8594"
 """Edges that are predicted and in the reference, predicted only, in the reference only: told apart with any kind of colour vision."""
 PROBABILITY = LinearSegmentedColormap.from_list(
     "probability", ["#f3f6fa", "#cfdef2", "#acc6ea", "#88aee2", "#6396da", "#487ec6", "#2b67b2", "#1d5192", "#103c73"]
 ).with_extremes(bad=DIAGONAL)
 """One hue; lightness falls evenly (OKLCH, from .97 to .36)."""
-FALLBACK_FONTS = (
-    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "WenQuanYi Micro Hei", "PingFang SC", "Hiragino Sans"),
-    *("Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "Noto Sans", "Arial Unicode MS"),
-)
+FALLBACK_FONTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Micro Hei", "PingFang SC", "Hiragino Sans", "Microsoft YaHei", "Malgun Gothic")
 """Tried, where installed, for names with characters that DejaVu Sans lacks."""
 
 
@@ -78,9 +75,9 @@ def plot_graph(probabilities: EdgeProbabilities, threshold: float, *, reference:
     labels = _matrix_labels(drawing.names, cell)[1]
     side, margin, gutter, head, foot, key = d * cell, 22.0, 30.0, 54.0, 16.0, 34.0
     block = LINE + labels + side + key
-    wanted_width, wanted_height = drawing.size
-    height = float(np.clip(wanted_height, block, max(1.3 * block, 320.0) if block < 700 else block + 60.0))
-    width = float(np.clip(wanted_width, 250.0 if reference is None else 350.0, min(1.7 * height, 1250.0)))
+    first, last, layers = drawing.extent
+    height = float(np.clip(layers * PITCH + 60.0, block, max(1.3 * block, 320.0) if block < 700 else block + 60.0))
+    width = float(np.clip(1.08 * (last - first), 250.0 if reference is None else 385.0, min(1.7 * height, 1250.0)))
     figure = Figure(dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)
     page = np.ceil(np.array([margin + width + gutter + LINE + labels + side + margin, head + height + foot]) / POINTS) * POINTS
@@ -96,7 +93,7 @@ def plot_graph(probabilities: EdgeProbabilities, threshold: float, *, reference:
     plot_matrix(panel(left, top, side, side), probabilities, order=drawing.order, reference=reference)
     _draw_key(panel(left, top + side, max(side, 110.0), key), threshold, reference is not None)
     _write(figure, margin / page[0], 1 - 27 / page[1], title or "Discovered causal graph", 14, weight="bold")
-    _write(figure, margin / page[0], 1 - 43 / page[1], drawing.summary(threshold), FONT, color=MUTED)
+    _write(figure, margin / page[0], 1 - 43 / page[1], drawing.summary, FONT, color=MUTED)
     return figure
 
 
@@ -121,21 +118,18 @@ def plot_matrix(
     reference
         (d, d) bool, the cells to outline; `reference[i, j]` is i -> j.
     """
-    _check_reference(reference, probabilities)
+    reference = _check_reference(reference, probabilities)
     d = len(probabilities.names)
     order = np.arange(d) if order is None else np.asarray(order)
     direct = np.ma.masked_array(probabilities.direct[np.ix_(order, order)], mask=np.eye(d, dtype=bool))
     cell = min(_in_points(axes)) / d
     image = axes.imshow(direct, cmap=PROBABILITY, vmin=0.0, vmax=1.0, interpolation="nearest")
-    axes.set_xlim(-0.5, d - 0.5)
-    axes.set_ylim(d - 0.5, -0.5)
+    axes.set(xlim=(-0.5, d - 0.5), ylim=(d - 0.5, -0.5))
     if cell > 6:
-        at = np.arange(d + 1) - 0.5
-        lines = [[(x, -0.5), (x, d - 0.5)] for x in at] + [[(-0.5, y), (d - 0.5, y)] for y in at]
-        axes.add_collection(LineCollection(lines, colors="white", linewidths=min(1.0, cell / 16)), autolim=False)
+        lines = [line for at in np.arange(d + 1) - 0.5 for line in ([(at, -0.5), (at, d - 0.5)], [(-0.5, at), (d - 0.5, at)])]
+        _lines(axes, lines, colors="white", linewidths=min(1.0, cell / 16))
     if reference is not None:
-        row, column = np.nonzero(reference[np.ix_(order, order)] & ~np.eye(d, dtype=bool))
-        _outline(axes, np.column_stack([column, row]), cell, cell)
+        _outline(axes, np.argwhere(reference[np.ix_(order, order)])[:, ::-1], cell, cell)
     if cell > 22:
         for i, j in np.argwhere(direct.filled(0.0) >= 0.095).tolist():
             color = "white" if direct[i, j] > 0.45 else INK
@@ -158,9 +152,8 @@ class _Drawing:
 
     names: tuple[str, ...]
     shown: np.ndarray
-    """The variables with an edge; `layout` numbers them in this order."""
+    """The variables with an edge, in the order of `layout`; `alone` are the others."""
     alone: np.ndarray
-    """The others."""
     layout: Layout
     probability: np.ndarray
     """(e,) float, in the order of `layout.edges`, as are the next two."""
@@ -169,33 +162,32 @@ class _Drawing:
     """Whether the edge is in the reference; None without a reference."""
     widths: np.ndarray
     """Of the boxes, in points at size `FONT`."""
-    hidden: int
-    """Predicted edges beyond `MAX_EDGES`."""
-    strongest: tuple[int, int]
-    """The pair with the highest probability."""
-    highest: float
+    summary: str
+    strongest: str
 
     @classmethod
     def of(cls, probabilities: EdgeProbabilities, threshold: float, reference: np.ndarray | None) -> _Drawing:
         """Chooses the edges to draw and lays them out."""
-        _check_reference(reference, probabilities)
-        off_diagonal = ~np.eye(len(probabilities.names), dtype=bool)
-        direct = np.where(off_diagonal, probabilities.direct, -1.0)
-        predicted = direct > threshold
-        hidden = max(0, int(predicted.sum()) - MAX_EDGES)
-        if hidden:
-            predicted.flat[np.argsort(np.where(predicted, -direct, 2.0), axis=None, kind="stable")[MAX_EDGES:]] = False
-        edges = predicted if reference is None else predicted | (reference & off_diagonal)
+        names, d = probabilities.names, len(probabilities.names)
+        reference = _check_reference(reference, probabilities)
+        direct = np.where(np.eye(d, dtype=bool), -np.inf, probabilities.direct)
+        above = direct > threshold
+        weight = direct + above
+        edges = (above if reference is None else above | reference) & (weight > -np.inf)
+        hidden = int(edges.sum()) > MAX_EDGES
+        edges.flat[np.argsort(np.where(edges, -weight, np.inf), axis=None, kind="stable")[MAX_EDGES:]] = False
         linked = edges.any(0) | edges.any(1)
         shown, alone = np.flatnonzero(linked), np.flatnonzero(~linked)
-        inner = np.ix_(shown, shown)
-        widths = np.maximum(_text_widths([_shorten(probabilities.names[v], 14) for v in shown]) + 1.4 * FONT, 3 * FONT)
-        layout = layout_layers(edges[inner], (direct + predicted)[inner], widths)
+        widths = np.maximum(np.array([_text_width(_shorten(names[v], 14)) for v in shown]) + 1.4 * FONT, 3 * FONT)
+        layout = layout_layers(edges[np.ix_(shown, shown)], weight[np.ix_(shown, shown)], widths)
         pairs = tuple(shown[layout.edges].T)
+        count = int(above.sum())
+        summary = f"{d} variables, {count or 'no'} edge{'' if count == 1 else 's'} with probability above {threshold:g}"
+        summary += f"; the {MAX_EDGES} strongest are drawn" * hidden
+        cause, effect = divmod(int(direct.argmax()), d)
+        strongest = f"{_shorten(names[cause], 14)} → {_shorten(names[effect], 14)}, {direct.max():.2f}"
         known = None if reference is None else reference[pairs]
-        first, second = np.unravel_index(int(direct.argmax()), direct.shape)
-        strongest, highest = (int(first), int(second)), float(direct.max())
-        return cls(probabilities.names, shown, alone, layout, direct[pairs], predicted[pairs], known, widths, hidden, strongest, highest)
+        return cls(names, shown, alone, layout, direct[pairs], above[pairs], known, widths, summary, strongest)
 
     @property
     def order(self) -> np.ndarray:
@@ -210,20 +202,8 @@ class _Drawing:
             return 0.0, 0.0, 1
         x, layer = self.layout.positions.T
         bends = np.vstack([np.zeros((0, 2)), *self.layout.bends])[:, 0]
-        left, right = np.concatenate([x - self.widths / 2, bends - 2]), np.concatenate([x + self.widths / 2, bends + 2])
-        return float(left.min()), float(right.max()), int(layer.max()) + 1
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """Width and height in points that the panel would like."""
-        left, right, layers = self.extent
-        return 1.08 * (right - left), (layers - 1) * PITCH + BOX_HEIGHT + 60.0
-
-    def summary(self, threshold: float) -> str:
-        """What is to be seen, in a line."""
-        count = int(self.predicted.sum()) + self.hidden
-        line = f"{len(self.names)} variables, {count or 'no'} edge{'' if count == 1 else 's'} with probability above {threshold:g}"
-        return line + (f"; the {MAX_EDGES} strongest are drawn" if self.hidden else "")
+        ends = np.concatenate([x - self.widths / 2, x + self.widths / 2, bends - 2, bends + 2])
+        return float(ends.min()), float(ends.max()), int(layer.max()) + 1
 
 
 def _draw_layers(axes: Axes, drawing: _Drawing, threshold: float) -> None:
@@ -232,15 +212,12 @@ def _draw_layers(axes: Axes, drawing: _Drawing, threshold: float) -> None:
     top = _draw_legend(axes, drawing, width)
     bottom = height - _list_alone(axes, drawing, threshold, width, height)
     if not len(drawing.shown):
-        _write(axes, width / 2, height / 2 - 8, f"No edge above {threshold:g}", 12, color=INK, ha="center")
-        cause, effect = (_shorten(drawing.names[v], 14) for v in drawing.strongest)
-        if len(drawing.names) > 1:
-            text = f"the strongest is {cause} → {effect}, {drawing.highest:.2f}"
-            _write(axes, width / 2, height / 2 + 9, text, FONT, color=MUTED, ha="center")
+        _write(axes, width / 2, height / 2 - 8, f"No edge above {threshold:g}", 12, ha="center")
+        _write(axes, width / 2, height / 2 + 9, f"the strongest is {drawing.strongest}", FONT, color=MUTED, ha="center")
         return
     left, right, layers = drawing.extent
     breadth = right - left + 2
-    scale = min(1.15, width / breadth, (bottom - top) / ((layers - 1) * 0.62 * PITCH + BOX_HEIGHT))
+    scale = max(0.05, min(1.15, width / breadth, (bottom - top) / ((layers - 1) * 0.62 * PITCH + BOX_HEIGHT)))
     stretch = scale * min(1.5, width / (breadth * scale))
     pitch = min((bottom - top - BOX_HEIGHT * scale) / max(layers - 1, 1), 2.2 * PITCH * scale)
     widths, box = drawing.widths * scale, BOX_HEIGHT * scale
@@ -248,10 +225,7 @@ def _draw_layers(axes: Axes, drawing: _Drawing, threshold: float) -> None:
     centres = drawing.layout.positions * (stretch, pitch) + corner
     curves, tips = edge_curves(drawing.layout, centres, (stretch, pitch), widths, box, 5.0 * scale)
     _draw_edges(axes, drawing, curves, tips, scale, threshold)
-    axes.add_collection(
-        PolyCollection(_rounded_boxes(centres, widths, box), facecolors=BOX, edgecolors=FAINT, linewidths=0.9 * scale, zorder=3, clip_on=False),
-        autolim=False,
-    )
+    _shapes(axes, rounded_boxes(centres, widths, box), facecolors=BOX, edgecolors=FAINT, linewidths=0.9 * scale, zorder=3)
     for (x, y), v in zip(centres.tolist(), drawing.shown.tolist()):
         _write(axes, x, y, _shorten(drawing.names[v], 14), FONT * scale, ha="center", va="center_baseline", zorder=4)
 
@@ -273,14 +247,12 @@ def _draw_edges(axes: Axes, drawing: _Drawing, curves: list[np.ndarray], tips: n
         widths += [line_width[e] + 2.2 * thin, line_width[e]]
         strokes += [(1.0, 1.0, 1.0, 1.0), tuple(colors[e])]
         styles += ["solid", "solid" if drawing.predicted[e] else (0, (3.2, 2.0))]
-    axes.add_collection(
-        LineCollection(lines, linewidths=widths, colors=strokes, linestyles=styles, capstyle="butt", zorder=1, clip_on=False), autolim=False
-    )
+    _lines(axes, lines, linewidths=widths, colors=strokes, linestyles=styles, capstyle="butt", zorder=1)
     tip, direction = tips[:, 0], tips[:, 1]
     side = direction[:, ::-1] * (1, -1) * (1.7 * scale + 0.62 * line_width)[:, None]
     back = tip - direction * 6.6 * scale
     heads = np.stack([tip, back + side, back + direction * 1.3 * scale, back - side], axis=1)
-    axes.add_collection(PolyCollection(heads[by_strength], facecolors=colors[by_strength], edgecolors="none", zorder=2, clip_on=False), autolim=False)
+    _shapes(axes, heads[by_strength], facecolors=colors[by_strength], edgecolors="none", zorder=2)
 
 
 def _draw_legend(axes: Axes, drawing: _Drawing, width: float) -> float:
@@ -295,10 +267,10 @@ def _draw_legend(axes: Axes, drawing: _Drawing, width: float) -> float:
     x, y = 0.0, 5.0
     for label, color, edges, style in kinds:
         text = f"{label} ({int(edges.sum())})"
-        room = 24 + _text_widths([text])[0] * SMALL / FONT
+        room = 24 + _text_width(text) * SMALL / FONT
         if x + room > width:
             x, y = 0.0, y + LINE
-        axes.add_collection(LineCollection([[(x, y), (x + 19, y)]], colors=color, linewidths=1.8, linestyles=[style]), autolim=False)
+        _lines(axes, [[(x, y), (x + 19, y)]], colors=color, linewidths=1.8, linestyles=[style])
         _write(axes, x + 24, y, text, SMALL, va="center_baseline")
         x += room + 16
     return y + 18
@@ -308,42 +280,14 @@ def _list_alone(axes: Axes, drawing: _Drawing, threshold: float, width: float, h
     """Names the variables without an edge at the bottom, in at most four lines; returns the height they take."""
     if not len(drawing.alone) or not len(drawing.shown):
         return 6.0
-    names = [_shorten(drawing.names[v], 14) for v in drawing.alone]
-    space = _text_widths([*names, ",  "]) * SMALL / FONT
-    lines, used = [[]], 0.0
-    for name, room in zip(names, space[:-1] + space[-1]):
-        if lines[-1] and used + room > width - (70 if len(lines) == 4 else 0):
-            if len(lines) == 4:
-                lines[-1].append(f"and {len(names) - sum(map(len, lines))} more")
-                break
-            lines.append([])
-            used = 0.0
-        lines[-1].append(name)
-        used += room
+    names = ",  ".join(_shorten(drawing.names[v], 14).replace(" ", "\u00a0") for v in drawing.alone)
+    lines = textwrap.wrap(names, max(20, int(width / (0.62 * SMALL))), max_lines=4, placeholder=" …", break_on_hyphens=False, drop_whitespace=False)
     first = height - LINE * len(lines)
     for number, line in enumerate(lines):
-        _write(axes, 0, first + LINE * (number + 0.5), ",  ".join(line), SMALL, color=MUTED, va="center")
-    _write(
-        axes,
-        0,
-        first - LINE / 2,
-        "Without an edge" if drawing.known is not None else f"No edge above {threshold:g}",
-        SMALL,
-        weight="bold",
-        va="center",
-    )
+        _write(axes, 0, first + LINE * (number + 0.5), line.strip(), SMALL, color=MUTED, va="center")
+    heading = f"No edge above {threshold:g}" if drawing.known is None else "Without an edge"
+    _write(axes, 0, first - LINE / 2, heading, SMALL, weight="bold", va="center")
     return LINE * (len(lines) + 1) + 14
-
-
-def _rounded_boxes(centres: np.ndarray, widths: np.ndarray, height: float) -> np.ndarray:
-    """(n, 28, 2) float, the outlines of the boxes."""
-    angle = (np.arange(28) % 7 / 6 + np.arange(28) // 7) * np.pi / 2
-    arc = np.column_stack([np.cos(angle), np.sin(angle)])
-    quadrant = (np.arange(28) // 7 + 0.5) * np.pi / 2
-    corner = np.sign(np.column_stack([np.cos(quadrant), np.sin(quadrant)]))
-    radius = 0.32 * height
-    half = np.column_stack([widths / 2, np.full(len(widths), height / 2)]) - radius
-    return centres[:, None] + corner * half[:, None] + arc * radius
 
 
 def _draw_key(axes: Axes, threshold: float, compared: bool) -> None:
@@ -356,7 +300,7 @@ def _draw_key(axes: Axes, threshold: float, compared: bool) -> None:
         if abs(threshold - end) * length > 20:
             _write(axes, end * length, 28, f"{end}", SMALL - 1, color=MUTED, ha=side)
     if 0 < threshold < 1:
-        axes.add_collection(LineCollection([[(threshold * length, 9), (threshold * length, 20)]], colors=INK, linewidths=1.0), autolim=False)
+        _lines(axes, [[(threshold * length, 9), (threshold * length, 20)]], colors=INK, linewidths=1.0)
         _write(axes, threshold * length, 28, f"{threshold:g}", SMALL - 1, ha="center")
     if width > length + 60:
         _write(axes, length + 9, 14.5, "probability", SMALL, color=MUTED, va="center_baseline")
@@ -368,7 +312,7 @@ def _draw_key(axes: Axes, threshold: float, compared: bool) -> None:
 def _matrix_labels(names: Sequence[str], cell: float) -> tuple[float, float]:
     """Points: the size of the names beside a matrix with cells of this size, and the room that the longest takes."""
     size = float(np.clip(0.82 * cell, 4.0, FONT))
-    return size, float(np.ceil(_text_widths([_shorten(name, 20) for name in names]).max() * size / FONT)) + 8.0
+    return size, float(np.ceil(max(_text_width(_shorten(name, 20)) for name in names) * size / FONT)) + 8.0
 
 
 def _outline(axes: Axes, centres: np.ndarray, size: float, unit: float) -> None:
@@ -376,24 +320,24 @@ def _outline(axes: Axes, centres: np.ndarray, size: float, unit: float) -> None:
     width = float(np.clip(size / 22, 0.5, 1.3))
     corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) / unit
     for half, color in ((size / 2 - 1.5 * width, "white"), (size / 2 - 0.6 * width, INK)):
-        squares = centres[:, None] + corners * half
-        axes.add_collection(PolyCollection(squares, facecolors="none", edgecolors=color, linewidths=width, clip_on=False), autolim=False)
+        _shapes(axes, centres[:, None] + corners * half, facecolors="none", edgecolors=color, linewidths=width)
 
 
 def _label_matrix(axes: Axes, names: list[str], direct: np.ndarray, cell: float) -> None:
     """Names of the rows and columns; where there is no room for all, of those with the strongest edges."""
     size, room = _matrix_labels(names, cell)
-    d = len(names)
-    apart = int(np.ceil(1.1 * size / cell))
+    d, beside = len(names), -0.5 - 4 / cell
+    apart = int(np.ceil(1.1 * size / cell))  # rows from one name to the next
     for row, strength in ((True, direct.max(1)), (False, direct.max(0))):
         free = np.ones(d, bool)
         for v in np.argsort(-strength, kind="stable").tolist():
-            if apart > 1 and not free[v]:
+            if not free[v]:
                 continue
             free[max(0, v - apart + 1) : v + apart] = False
-            where = (-0.5 - 4 / cell, v) if row else (v, -0.5 - 4 / cell)
-            turned = {"ha": "right", "va": "center_baseline"} if row else {"ha": "center", "va": "bottom", "rotation": 90}
-            _write(axes, *where, _shorten(names[v], 20), size, **turned)
+            if row:
+                _write(axes, beside, v, _shorten(names[v], 20), size, ha="right", va="center_baseline")
+            else:
+                _write(axes, v, beside, _shorten(names[v], 20), size, ha="center", va="bottom", rotation=90)
     middle, outside = (d - 1) / 2, -0.5 - (room + 1) / cell
     _write(axes, middle, outside, "effect", FONT, color=MUTED, ha="center", va="bottom")
     _write(axes, outside, middle, "cause", FONT, color=MUTED, ha="right", va="center", rotation=90)
@@ -402,34 +346,35 @@ def _label_matrix(axes: Axes, names: list[str], direct: np.ndarray, cell: float)
 def _in_points(axes: Axes) -> tuple[float, float]:
     """Makes the axes bare, with (0, 0) at the top left and a unit of one point; returns their size."""
     axes.set_axis_off()
-    width, height = axes.get_position().size * axes.get_figure(root=True).get_size_inches() * 72
-    axes.set_xlim(0, width)
-    axes.set_ylim(height, 0)
+    width, height = np.array(axes.bbox.size) * 72 / axes.figure.dpi
+    axes.set(xlim=(0, width), ylim=(height, 0))
     return float(width), float(height)
 
 
-def _write(on: Axes | Figure, x: float, y: float, text: str, size: float, color: str = INK, weight: str = "normal", **placing: object) -> None:
+def _lines(axes: Axes, lines: Any, **style: Any) -> None:
+    axes.add_collection(LineCollection(lines, clip_on=False, **style), autolim=False)
+
+
+def _shapes(axes: Axes, outlines: Any, **style: Any) -> None:
+    axes.add_collection(PolyCollection(outlines, clip_on=False, **style), autolim=False)
+
+
+def _write(on: Axes | Figure, x: float, y: float, text: str, size: float, color: str = INK, weight: str = "normal", **placing: Any) -> None:
     """Literal text: `$` has no meaning."""
-    font = FontProperties(family=_family(text), size=size, weight=weight)
-    on.text(x, y, text, color=color, fontproperties=font, parse_math=False, usetex=False, **placing)
+    on.text(x, y, text, color=color, family=_family(text), size=size, weight=weight, parse_math=False, usetex=False, **placing)
 
 
 def _shorten(name: str, limit: int) -> str:
     """At most `limit` characters, an ellipsis for the middle (names often differ at the end), on one line."""
     name = " ".join("".join(c if c.isprintable() else " " for c in name).split()) or "(blank)"
-    tail = limit // 3
-    return name if len(name) <= limit else f"{name[: limit - tail - 1].rstrip()}…{name[-tail:].lstrip()}"
-
-
-def _text_widths(texts: Sequence[str]) -> np.ndarray:
-    """Points, at size `FONT`."""
-    with _missing_glyphs_allowed():
-        return np.array([_text_width(text) for text in texts])
+    return name if len(name) <= limit else f"{name[: limit - limit // 3 - 1].rstrip()}…{name[-(limit // 3) :].lstrip()}"
 
 
 @lru_cache(maxsize=4096)
 def _text_width(text: str) -> float:
-    return RendererAgg(1, 1, 720).get_text_width_height_descent(text, FontProperties(family=_family(text), size=FONT), False)[0] / 10
+    """Points, at size `FONT`."""
+    with _missing_glyphs_allowed():
+        return RendererAgg(1, 1, 720).get_text_width_height_descent(text, FontProperties(family=_family(text), size=FONT), False)[0] / 10
 
 
 @lru_cache(maxsize=4096)
@@ -437,8 +382,7 @@ def _family(text: str) -> list[str]:
     """DejaVu Sans, which matplotlib brings along, and more fonts only where it lacks a character."""
     if text.isascii() or all(ord(c) in get_font(findfont("DejaVu Sans")).get_charmap() for c in text):
         return ["DejaVu Sans"]
-    installed = {font.name for font in fontManager.ttflist}
-    return ["DejaVu Sans", *(name for name in FALLBACK_FONTS if name in installed)]
+    return ["DejaVu Sans", *(name for name in FALLBACK_FONTS if any(font.name == name for font in fontManager.ttflist))]
 
 
 @contextmanager
@@ -448,7 +392,9 @@ def _missing_glyphs_allowed() -> Iterator[None]:
         yield
 
 
-def _check_reference(reference: np.ndarray | None, probabilities: EdgeProbabilities) -> None:
+def _check_reference(reference: np.ndarray | None, probabilities: EdgeProbabilities) -> np.ndarray | None:
+    """The reference without its diagonal."""
     d = len(probabilities.names)
-    if reference is not None and reference.shape != (d, d):
-        raise DataError(f"`reference` must have shape ({d}, {d}), one row and column for each variable; found {reference.shape}.")
+    if reference is not None and np.shape(reference) != (d, d):
+        raise DataError(f"`reference` must have shape ({d}, {d}), one row and column for each variable; found {np.shape(reference)}.")
+    return None if reference is None else np.asarray(reference, bool) & ~np.eye(d, dtype=bool)

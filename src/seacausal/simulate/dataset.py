@@ -65,7 +65,14 @@ class Simulation:
             "intervention": (self.intervention,),
             "measurement": (self.measurement,),
         }
-        known = {"graph": GRAPHS, "mechanisms": MECHANISMS, "root_law": LAWS, "noise_law": LAWS, "intervention": INTERVENTIONS, "measurement": MEASUREMENTS}
+        known = {
+            "graph": GRAPHS,
+            "mechanisms": MECHANISMS,
+            "root_law": LAWS,
+            "noise_law": LAWS,
+            "intervention": INTERVENTIONS,
+            "measurement": MEASUREMENTS,
+        }
         for name, values in checks.items():
             for value in values:
                 if value not in known[name]:
@@ -131,9 +138,7 @@ def topological_order(adjacency: np.ndarray) -> list[int]:
     return order
 
 
-def _simulate_variable(
-    simulation: Simulation, parents: np.ndarray, regime: np.ndarray, regimes: int, generator: np.random.Generator
-) -> np.ndarray:
+def _simulate_variable(simulation: Simulation, parents: np.ndarray, regime: np.ndarray, regimes: int, generator: np.random.Generator) -> np.ndarray:
     n, k = parents.shape
     if k == 0:
         return np.float32(simulation.root_scale) * draw_noise(simulation.root_law, n, generator=generator)

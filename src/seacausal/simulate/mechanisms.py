@@ -15,14 +15,14 @@ Mechanism = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def draw_linear(parents: int, generator: np.random.Generator, weights: tuple[float, float] = (0.25, 1.0)) -> Mechanism:
-    """y = X w + noise, |w| uniform over `weights`, random signs."""
+    """Y = X w + noise, |w| uniform over `weights`, random signs."""
     w = generator.uniform(*weights, parents) * generator.choice([-1.0, 1.0], parents)
     w = w.astype(np.float32)
     return lambda x, noise: x @ w + noise
 
 
 def draw_nn_additive(parents: int, generator: np.random.Generator) -> Mechanism:
-    """y = PReLU(X W + b) v + c + noise, 10 hidden units, slope 0.25, weights N(0, 1), biases uniform in +-1 / sqrt(inputs)."""
+    """Y = PReLU(X W + b) v + c + noise, 10 hidden units, slope 0.25, weights N(0, 1), biases uniform in +-1 / sqrt(inputs)."""
     w, b, v, c = _draw_layers(parents, 10, generator)
 
     def mechanism(x: np.ndarray, noise: np.ndarray) -> np.ndarray:
@@ -33,13 +33,13 @@ def draw_nn_additive(parents: int, generator: np.random.Generator) -> Mechanism:
 
 
 def draw_nn(parents: int, generator: np.random.Generator) -> Mechanism:
-    """y = tanh((X, noise) W + b) v + c: 20 hidden units, the noise is one more input."""
+    """Y = tanh((X, noise) W + b) v + c: 20 hidden units, the noise is one more input."""
     w, b, v, c = _draw_layers(parents + 1, 20, generator)
     return lambda x, noise: np.tanh(np.column_stack([x, noise]) @ w + b) @ v + c
 
 
 def draw_sigmoid(parents: int, generator: np.random.Generator) -> Mechanism:
-    """y = sum of a s(b (x + c)) + noise with s(u) = u / (1 + |u|), one a = 1 + Exp(mean 1/4), b = +-U(.5, 2), c = U(-2, 2) for all parents."""
+    """Y = sum of a s(b (x + c)) + noise with s(u) = u / (1 + |u|), one a = 1 + Exp(mean 1/4), b = +-U(.5, 2), c = U(-2, 2) for all parents."""
     a = np.float32(1 + generator.exponential(0.25))
     b = np.float32(generator.uniform(0.5, 2) * generator.choice([-1, 1]))
     c = np.float32(generator.uniform(-2, 2))
@@ -52,7 +52,7 @@ def draw_sigmoid(parents: int, generator: np.random.Generator) -> Mechanism:
 
 
 def draw_polynomial(parents: int, generator: np.random.Generator) -> Mechanism:
-    """y = sum of clip(c0 + c1 x + c2 x^2, -1, 1) + noise, coefficients U(0, 1) for each parent."""
+    """Y = sum of clip(c0 + c1 x + c2 x^2, -1, 1) + noise, coefficients U(0, 1) for each parent."""
     c0, c1, c2 = generator.random((3, parents), dtype=np.float32)
     return lambda x, noise: np.clip(c0 + x * (c1 + c2 * x), -1, 1).sum(1) + noise
 

@@ -35,7 +35,9 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict]:
         with safe_open(path, "pt") as file:
             metadata = file.metadata() or {}
             if metadata.get("format") != FORMAT:
-                raise CheckpointError(f"'{path}' must be a checkpoint of format {FORMAT}; found {metadata.get('format')!r}. Give a file that `seacausal train` wrote.")
+                raise CheckpointError(
+                    f"'{path}' must be a checkpoint of format {FORMAT}; found {metadata.get('format')!r}. Give a file that `seacausal train` wrote."
+                )
             return {key: file.get_tensor(key) for key in file.keys()}, json.loads(metadata["header"])  # noqa: SIM118
     except (OSError, SafetensorError) as error:
         raise CheckpointError(f"'{path}' must be a readable safetensors file; {error}. Give a file that `seacausal train` wrote.") from error

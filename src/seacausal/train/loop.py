@@ -7,18 +7,16 @@ exchanged. The state after step s depends on the configuration and s alone, what
 from __future__ import annotations
 
 import contextlib
-import os
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
 import torch.distributed as dist
-import torch.multiprocessing as mp
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
+from torch.multiprocessing.spawn import spawn
 
 from seacausal.aggregate.model import Base, ModelConfig
 from seacausal.errors import CheckpointError, DataError
@@ -92,7 +90,7 @@ def train(config: TrainConfig, folder: Path, *, resume: bool = False, until: int
         if config.workers == 1:
             _work(0, config, path, until, None)
         else:
-            mp.spawn(_work, (config, path, until, f"file://{store}/store"), nprocs=config.workers)
+            spawn(_work, (config, path, until, f"file://{store}/store"), nprocs=config.workers)
     return path
 
 
@@ -163,7 +161,9 @@ def _average_gradients(model: Base, workers: int) -> None:
 def _restore(path: Path, config: TrainConfig, model: Base, optimizer: torch.optim.Optimizer, average: dict[str, Tensor]) -> tuple[int, int, float]:
     tensors, header = read_checkpoint(path)
     if header["config"]["model"] != asdict(config.model):
-        raise CheckpointError(f"'{path}' must have the sizes {asdict(config.model)}; found {header['config']['model']}. Resume with the recipe it was started with.")
+        raise CheckpointError(
+            f"'{path}' must have the sizes {asdict(config.model)}; found {header['config']['model']}. Resume with the recipe it was started with."
+        )
     with torch.no_grad():
         for name, value in model.named_parameters():
             value.copy_(tensors[f"model.{name}"])

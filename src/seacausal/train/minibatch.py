@@ -33,7 +33,9 @@ DROPPED = {"correlation": 0.03, "moments": 0.2, "variances": 0.4, "estimates": 0
 """How often each group of channels is switched off."""
 
 
-def draw_minibatch(seed: int, step: int, rank: int, workers: int, *, sizes: tuple[Size, ...] = SIZES, domain: Domain | None = None) -> tuple[Tensor, Tensor]:
+def draw_minibatch(
+    seed: int, step: int, rank: int, workers: int, *, sizes: tuple[Size, ...] = SIZES, domain: Domain | None = None
+) -> tuple[Tensor, Tensor]:
     """The share of one worker.
 
     Returns

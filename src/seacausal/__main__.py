@@ -1,0 +1,7 @@
+"""`python -m seacausal` is the command `seacausal`."""
+
+import sys
+
+from seacausal.cli import main
+
+sys.exit(main())

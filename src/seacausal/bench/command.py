@@ -1,0 +1,88 @@
+"""`seacausal bench`: prints tables in Markdown."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import tyro
+
+from seacausal.bench.accuracy import Scores, measure
+from seacausal.bench.suites import MECHANISMS, external_cases, simulated_cases
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Measure accuracy or speed and print the table in Markdown."""
+
+    suite: tyro.conf.Positional[Literal["simulated", "interventional", "external", "speed"]]
+    """What to measure."""
+    standardised: bool = False
+    """Bring every column to mean 0 and variance 1 first."""
+    roots: Literal["uniform", "gaussian"] = "uniform"
+    """Law of the roots of simulated sets."""
+    graphs: int | None = None
+    """Fewer graphs a cell than the full table has."""
+    largest: int = 100
+    """Leave out cells with more variables."""
+    data: Path = Path("../shared/data")
+    """Folder of third-party sets, for `external`."""
+    repeats: int = 3
+    """Runs of each command, for `speed`."""
+
+
+def run_bench(arguments: list[str], parse: Callable[..., Any]) -> None:
+    """Parse, measure, print."""
+    options: Bench = parse(Bench, "bench", arguments)
+    if options.suite == "speed":
+        _print_speed(options.repeats)
+    elif options.suite == "external":
+        _print_external(measure(external_cases(options.data), standardised=options.standardised, progress=_tell))
+    else:
+        cases = simulated_cases(roots=options.roots, interventional=options.suite == "interventional", graphs=options.graphs, largest=options.largest)
+        _print_cells(measure(cases, standardised=options.standardised, progress=_tell))
+
+
+def _tell(case: str) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\033[K{case}")
+
+
+def _print(*lines: str) -> None:
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _print_cells(cells: dict[tuple[str, str], Scores]) -> None:
+    groups = list(dict.fromkeys(group for group, _ in cells))
+    for title, method, metric in (
+        ("mAP", "seacausal", "mAP"),
+        ("SHD at 0.5", "seacausal", "SHD"),
+        ("expected calibration error", "seacausal", "ECE"),
+        ("mAP of VarSort", "VarSort", "mAP"),
+        ("mAP of R2-sort", "R2-sort", "mAP"),
+    ):
+        _print("", f"| {title} | " + " | ".join(MECHANISMS) + " |", "|---" * (len(MECHANISMS) + 1) + "|")
+        form = ".1f" if metric == "SHD" else ".3f"
+        for group in groups:
+            _print(f"| {group} | " + " | ".join(format(cells[group, m].mean(method, metric), form) for m in MECHANISMS) + " |")
+
+
+def _print_external(cells: dict[tuple[str, str], Scores]) -> None:
+    methods = ("VarSort", "R2-sort", "correlation", "shift")
+    _print("| set | mAP | AUC | SHD | ECE | " + " | ".join(methods) + " |", "|---" * (5 + len(methods)) + "|")
+    for (group, _), scores in cells.items():
+        ours = [format(scores.mean("seacausal", m), ".1f" if m == "SHD" else ".3f") for m in ("mAP", "AUC", "SHD", "ECE")]
+        others = [format(scores.mean(m), ".3f").replace("nan", "") for m in methods]
+        _print(f"| {group} | " + " | ".join(ours + others) + " |")
+
+
+def _print_speed(repeats: int) -> None:
+    from seacausal.bench.speed import measure_cold, measure_speed
+
+    _print("| command | seconds | peak MB |", "|---|---|---|")
+    for what, seconds, memory in measure_speed(repeats=repeats):
+        _print(f"| {what} | {seconds:.2f} | {memory:.0f} |")
+    _print(f"| first run ever, kernels compiled | {measure_cold():.1f} | |")

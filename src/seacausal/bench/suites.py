@@ -1,0 +1,106 @@
+"""The data sets that accuracy is measured on: simulated cells and the third-party sets of a data folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from seacausal.data import Dataset
+from seacausal.errors import DataError
+from seacausal.io.npz import read_datasets
+from seacausal.simulate.dataset import Simulation, simulate_dataset
+
+MECHANISMS = ("linear", "nn-additive", "nn", "sigmoid", "polynomial")
+CELLS = ((10, 10, 20), (20, 20, 20), (10, 40, 20), (20, 80, 20), (100, 400, 5))
+"""Variables, expected edges, graphs."""
+
+EXTERNAL = {
+    "Sachs (dcdi)": "sachs/dcdi_5846/uniform.npz",
+    "Causal Chamber": "causal_chamber/uniform_20.npz",
+    "DREAM4 1 knock-out": "dream4/net1_steady_ko_kd.npz",
+    "DREAM4 2 knock-out": "dream4/net2_steady_ko_kd.npz",
+    "DREAM4 1 multifactorial": "dream4/net1_multifactorial.npz",
+    "DREAM4 2 multifactorial": "dream4/net2_multifactorial.npz",
+    "ecoli70": "bnlearn_gaussian/ecoli70_obs1000_int20.npz",
+    "magic-niab": "bnlearn_gaussian/magic-niab_obs1000_int20.npz",
+    "causal-learn linear": "causallearn_linear/linear_gaussian_10x20.npz",
+    "GraN-DAG GP 10": "grandag/data_p10_e10_n1000_GP.npz",
+    "GraN-DAG GP 20": "grandag/data_p20_e20_n1000_GP.npz",
+    "GraN-DAG GP scale-free": "grandag/data_sf_p10_e10_n1000_GP.npz",
+    "GraN-DAG PNL": "grandag/data_p10_e10_n1000_PNL_MULT.npz",
+    "inspre": "inspre/uniform.npz",
+    "SERGIO knock-down": "sergio_knockdown/uniform.npz",
+    "LiNGAM": "lingam/6vars_uniform.npz",
+    "asia": "bnlearn_discrete/asia.npz",
+    "child": "bnlearn_discrete/child.npz",
+    "alarm": "bnlearn_discrete/alarm.npz",
+}
+"""Third-party sets, as files of the data folder; the files of `dcdi_generator` come on top."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One data set to be judged on."""
+
+    group: str
+    """Row of the table."""
+    column: str
+    """Column of the table."""
+    dataset: Dataset
+    """With its true graph."""
+
+
+def simulated_cases(*, roots: str = "uniform", interventional: bool = False, graphs: int | None = None, largest: int = 100) -> Iterator[Case]:
+    """Unseen simulated sets: Erdos-Renyi, 1,000 rows per variable.
+
+    Parameters
+    ----------
+    roots
+        "uniform" in (-1, 1), or "gaussian" of the same variance.
+    interventional
+        The paper's setting: rows shared equally by the observational regime and one perfect intervention, N(0, 1), on every variable.
+    """
+    for d, edges, count in CELLS:
+        if d > largest:
+            continue
+        for mechanism in MECHANISMS:
+            for graph in range(min(count, graphs or count)):
+                simulation = Simulation(variables=d, edges=edges, mechanisms=(mechanism,), observational_rows=1000 * d, root_law=roots)
+                if interventional:
+                    rows = 1000 * d // (d + 1)
+                    simulation = replace(simulation, observational_rows=rows, targets=d, regime_rows=rows)
+                generator = np.random.default_rng([2026, d, edges, graph, MECHANISMS.index(mechanism)])
+                yield Case(f"N={d}, E={edges}", mechanism, simulate_dataset(simulation, generator=generator))
+
+
+def external_cases(folder: Path) -> Iterator[Case]:
+    """The third-party sets below a folder, under their own interventions where they have them.
+
+    Raises
+    ------
+    DataError
+        If the folder is not there.
+    """
+    if not folder.is_dir():
+        raise DataError(f"The data folder must exist; found nothing at '{folder}'. Pass --data with the folder of third-party sets.")
+    named = {name: folder / file for name, file in EXTERNAL.items()}
+    for path in sorted((folder / "dcdi_generator").glob("*.npz")):
+        named[f"dcdi {path.stem.removesuffix('_N21')}"] = path
+    for name, path in named.items():
+        if path.exists():
+            for dataset in read_datasets(path):
+                yield Case(name, "", _drop_constant(dataset))
+
+
+def _drop_constant(dataset: Dataset) -> Dataset:
+    kept = np.ptp(dataset.values, axis=0) > 0
+    if kept.all():
+        return dataset
+    assert dataset.adjacency is not None
+    names = tuple(name for name, keep in zip(dataset.names, kept) if keep)
+    return replace(
+        dataset, values=dataset.values[:, kept], names=names, targets=dataset.targets[:, kept], adjacency=dataset.adjacency[np.ix_(kept, kept)]
+    )

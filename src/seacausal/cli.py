@@ -1,0 +1,362 @@
+"""The command line: flags over `--config` file over defaults, one dataclass for each command, one function call behind it.
+
+Standard output carries the answer, standard error progress and errors; bad input ends with status 2.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
+
+import tyro
+
+from seacausal.discovery import DiscoverConfig
+from seacausal.errors import DataError, SeaError
+from seacausal.simulate.dataset import Simulation
+
+if TYPE_CHECKING:
+    from seacausal.discovery import CausalGraph
+
+T = TypeVar("T")
+Flat = tyro.conf.OmitArgPrefixes
+
+USAGE = """usage: seacausal COMMAND [OPTIONS]      (seacausal COMMAND --help lists the options)
+
+  discover FILE       a causal graph from a table (CSV, TSV, Parquet, .npz)
+  demo                discover on the Sachs protein data that come with seacausal
+  simulate FILE.npz   a data set with its true graph
+  train FOLDER        train a network on data simulated on the fly       (extra "train")
+  export CHECKPOINT   turn a training checkpoint into released weights   (extra "train")
+  bench SUITE         measured accuracy and speed: simulated, interventional, external, speed
+
+  seacausal --version
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] in ("-h", "--help", "help"):
+        sys.stdout.write(USAGE)
+        return 0 if given else 2
+    if given[0] == "--version":
+        from seacausal import __version__
+
+        sys.stdout.write(f"seacausal {__version__}\n")
+        return 0
+    try:
+        if given[0] not in COMMANDS:
+            raise DataError(f"The command must be one of {', '.join(COMMANDS)}; found {given[0]!r}. See seacausal --help.")
+        COMMANDS[given[0]](given[1:])
+    except SeaError as error:
+        sys.stderr.write(f"seacausal: {error}\n")
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("seacausal: interrupted\n")
+        return 130
+    return 0
+
+
+def parse(kind: Callable[..., T], command: str, arguments: list[str]) -> T:
+    """Flags over the TOML file named by `--config` over the defaults of a dataclass.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, is no TOML, or has a key that is no option.
+    """
+    if "--config" in arguments:
+        at = arguments.index("--config")
+        if at + 1 == len(arguments):
+            raise DataError("--config must be followed by a TOML file; found nothing. Name the file.")
+        path = Path(arguments[at + 1])
+        arguments = [*arguments[:at], *arguments[at + 2 :]]
+        positional = [a for a in arguments[:1] if not a.startswith("-")]
+        arguments = [*positional, *_read_flags(path, kind), *arguments[len(positional) :]]
+    description = f"{(kind.__doc__ or '').strip()}\n\n--config FILE.toml holds any of these options; flags win over it."
+    return tyro.cli(kind, prog=f"seacausal {command}", args=arguments, description=description, config=(Flat,))
+
+
+def _read_flags(path: Path, kind: Any) -> list[str]:
+    """The keys of a TOML file as flags."""
+    import tomllib
+
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"The configuration '{path}' must be a readable file; {error.strerror}. Check the path.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"The configuration '{path}' must be TOML; {error}. Correct that line.") from None
+    return _to_flags(table, kind, str(path), "")
+
+
+def _to_flags(table: dict[str, Any], kind: Any, label: str, prefix: str) -> list[str]:
+    hints = _options(kind)
+    flags: list[str] = []
+    for key, value in table.items():
+        name = key.replace("-", "_")
+        if name not in hints:
+            raise DataError(f"Keys of '{label}' must be options; found {prefix + key!r}. The options are {', '.join(hints)}.")
+        flag = "--" + prefix + key.replace("_", "-")
+        if isinstance(value, dict):
+            flags += _to_flags(value, hints[name], label, prefix + key.replace("_", "-") + ".")
+        elif isinstance(value, bool):
+            flags.append(flag if value else f"--{prefix}no-{key.replace('_', '-')}")
+        else:
+            flags += [flag, *(str(v) for v in (value if isinstance(value, list) else [value]))]
+    return flags
+
+
+def _options(kind: Any) -> dict[str, Any]:
+    """Names of the options of a dataclass, those of a nested configuration that is laid flat included."""
+    hints = get_type_hints(kind)
+    found: dict[str, Any] = {}
+    for item in fields(kind):
+        if item.name == "settings" and is_dataclass(hints[item.name]):
+            found |= _options(hints[item.name])
+        elif "positional" not in item.metadata:
+            found[item.name] = hints[item.name]
+    return found
+
+
+class Progress:
+    """A bar on standard error that appears once a run has taken a second, and says which stage it is in."""
+
+    def __init__(self, stages: int, *, shown: bool = True) -> None:
+        from threading import Timer
+
+        self._stages, self._done, self._stage = stages, -1, ""
+        self._bar: Any = None
+        self._timer = Timer(1.0, self._show)
+        self._timer.daemon = True
+        if shown:
+            self._timer.start()
+
+    def __call__(self, stage: str) -> None:
+        """A stage begins."""
+        self._stage = stage
+        self._done += 1
+        if self._bar is not None:
+            self._bar.update(0, completed=self._done, description=stage)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as RichProgress
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+        self._bar.add_task(self._stage, total=self._stages, completed=max(self._done, 0))
+        self._bar.start()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._timer.cancel()
+        if self._bar is not None:
+            self._bar.stop()
+
+
+@dataclass(frozen=True)
+class Discover:
+    """Find the causal graph behind a table."""
+
+    file: tyro.conf.Positional[Path]
+    """CSV, TSV, Parquet or .npz file: a row a sample, a column a variable."""
+    settings: DiscoverConfig = field(default_factory=DiscoverConfig)
+    """How the graph is found."""
+    interventions: str | None = None
+    """Column that names the variables intervened on in each row: empty for none, several split by commas."""
+    missing: Literal["error", "drop"] = "error"
+    """What to do with rows that have missing or infinite values."""
+    index: int | None = None
+    """Which data set of an .npz file that holds several, from 0."""
+    out: Path = Path("seacausal-out")
+    """Folder for edges.csv, graph.graphml, result.json and graph.png."""
+    json: bool = False
+    """Print machine-readable output alone."""
+    top: int = 20
+    """How many edges to print, the most probable first."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    """Discover on the Sachs protein data: 11 proteins, 7,466 cells, six of them acted on; beside the consensus graph."""
+
+    settings: DiscoverConfig = field(default_factory=DiscoverConfig)
+    """How the graph is found."""
+    out: Path = Path("seacausal-demo")
+    """Folder for edges.csv, graph.graphml, result.json and graph.png."""
+    json: bool = False
+    """Print machine-readable output alone."""
+    top: int = 20
+    """How many edges to print, the most probable first."""
+
+
+def run_discover(arguments: list[str]) -> None:
+    """`seacausal discover`."""
+    options = parse(Discover, "discover", arguments)
+    source = {"interventions": options.interventions, "missing": options.missing, "index": options.index}
+    _discover_and_save(options.file, source, options)
+
+
+def run_demo(arguments: list[str]) -> None:
+    """`seacausal demo`."""
+    from importlib.resources import files
+
+    folder = Path(str(files("seacausal") / "examples"))
+    options = parse(Demo, "demo", arguments)
+    consensus = [tuple(line.split(",")) for line in (folder / "sachs_consensus.csv").read_text(encoding="utf-8").splitlines()[1:]]
+    _discover_and_save(folder / "sachs.csv", {"interventions": "intervention"}, options, consensus)
+
+
+def _discover_and_save(file: Path, source: dict[str, Any], options: Discover | Demo, consensus: list[tuple[str, ...]] | None = None) -> None:
+    from seacausal.discovery import discover
+    from seacausal.io.results import prepare_folder
+
+    prepare_folder(options.out)
+    progress = Progress(7, shown=not options.json)
+    try:
+        graph = discover(file, config=options.settings, progress=progress, **source)
+        progress("draw and write")
+        started = time.perf_counter()
+        reference = None if consensus is None else _to_adjacency(consensus, graph.names)
+        paths = graph.save(options.out, reference=reference)
+        seconds = graph.seconds | {"draw and write": time.perf_counter() - started}
+    finally:
+        progress.close()
+    if options.json:
+        sys.stdout.write(_to_json(graph, paths, seconds))
+    else:
+        _print_graph(graph, paths, seconds, options.top, consensus)
+
+
+def _to_adjacency(edges: Sequence[tuple[str, ...]], names: Sequence[str]) -> Any:
+    import numpy as np
+
+    adjacency = np.zeros((len(names), len(names)), bool)
+    for cause, effect in edges:
+        adjacency[names.index(cause), names.index(effect)] = True
+    return adjacency
+
+
+def _to_json(graph: CausalGraph, paths: list[Path], seconds: dict[str, float]) -> str:
+    import json
+
+    edges = [edge._asdict() for edge in graph.edges()]
+    return json.dumps({"edges": edges, "files": [str(p) for p in paths], "seconds": seconds, **graph.summary()}, ensure_ascii=False, indent=2) + "\n"
+
+
+def _print_graph(graph: CausalGraph, paths: list[Path], seconds: dict[str, float], top: int, consensus: list[tuple[str, ...]] | None) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=True)
+    facts = graph.dataset
+    intervened = (
+        f", {facts['intervened rows']:,} rows with interventions on {len(facts['intervened variables'])} variables"
+        if facts["intervened rows"]
+        else ""
+    )
+    console.print(f"{facts['rows']:,} rows, {facts['variables']} variables{intervened}.")
+    for note in _notes(graph):
+        console.print(escape(note))
+    level = graph.config.threshold
+    edges = graph.edges()
+    shown = edges or graph.edges(0.0)[:5]
+    if not edges:
+        console.print(f"No edge is more probable than {level}. The most probable ones:")
+    table = Table("cause", "effect", "probability", *([] if consensus is None else ["consensus"]), box=None, pad_edge=False, header_style="bold")
+    known = set(consensus or [])
+    for edge in shown[:top]:
+        mark = "" if consensus is None else "yes" if edge[:2] in known else "reversed" if edge[1::-1] in known else "no"
+        table.add_row(escape(edge.cause), escape(edge.effect), f"{edge.probability:.3f}", *([] if consensus is None else [mark]))
+    console.print(table)
+    if len(edges) > top:
+        console.print(f"... and {len(edges) - top} more edges above {level} (--top shows more).")
+    console.print("Files: " + escape(", ".join(str(p) for p in paths)))
+    spent = ", ".join(f"{stage} {value:.2f}" for stage, value in seconds.items())
+    console.print(f"Seconds: {spent}; in all {sum(seconds.values()):.2f}.")
+
+
+def _notes(graph: CausalGraph) -> list[str]:
+    """What the user should know of the columns and rows."""
+    found = []
+    if graph.dataset["dropped rows"]:
+        found.append(f"Dropped {graph.dataset['dropped rows']:,} rows with missing or infinite values.")
+    if graph.degenerate.constant:
+        found.append(f"Constant columns, left without edges: {_list(graph.degenerate.constant)}.")
+    if graph.degenerate.duplicate:
+        copies = _list([f"{copy} = {first}" for copy, first in graph.degenerate.duplicate])
+        found.append(f"Columns that repeat another: {copies}. Edges near them are unreliable.")
+    if graph.degenerate.dependent:
+        found.append(f"Linear combinations of other columns: {_list(graph.degenerate.dependent)}. Edges near them are unreliable.")
+    return found
+
+
+def _list(names: Sequence[str], most: int = 10) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+@dataclass(frozen=True)
+class Simulate:
+    """Simulate one data set with its true graph."""
+
+    file: tyro.conf.Positional[Path]
+    """Where to write it: .npz with X, names, A (A[i, j] = 1 means i -> j), regime and mask."""
+    settings: Simulation = field(default_factory=Simulation)
+    """What to simulate."""
+    seed: int = 0
+    """Seed of graph, mechanisms and rows."""
+
+
+def run_simulate(arguments: list[str]) -> None:
+    """`seacausal simulate`."""
+    import numpy as np
+
+    from seacausal.io.npz import write_dataset
+    from seacausal.simulate.dataset import simulate_dataset
+
+    options = parse(Simulate, "simulate", arguments)
+    if options.file.suffix != ".npz":
+        raise DataError(f"The file must end in .npz; found '{options.file}'. Rename it.")
+    dataset = simulate_dataset(options.settings, generator=np.random.default_rng(options.seed))
+    write_dataset(options.file, dataset)
+    assert dataset.adjacency is not None
+    sys.stdout.write(f"{options.file}: {len(dataset.values):,} rows, {len(dataset.names)} variables, {int(dataset.adjacency.sum())} edges\n")
+
+
+def run_train(arguments: list[str]) -> None:
+    """`seacausal train`."""
+    from seacausal.train.command import run_train as run
+
+    run(arguments, parse)
+
+
+def run_export(arguments: list[str]) -> None:
+    """`seacausal export`."""
+    from seacausal.train.command import run_export as run
+
+    run(arguments, parse)
+
+
+def run_bench(arguments: list[str]) -> None:
+    """`seacausal bench`."""
+    from seacausal.bench.command import run_bench as run
+
+    run(arguments, parse)
+
+
+COMMANDS: dict[str, Callable[[list[str]], None]] = {
+    "discover": run_discover,
+    "demo": run_demo,
+    "simulate": run_simulate,
+    "train": run_train,
+    "export": run_export,
+    "bench": run_bench,
+}
+"""Command line word: what runs."""

@@ -1,0 +1,243 @@
+"""From a table to a causal graph: the paper's sentence, sample - estimate - aggregate."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from seacausal.aggregate.encoding import GROUPS, encode
+from seacausal.aggregate.network import Network, released
+from seacausal.data import Dataset, Degenerate, EdgeProbabilities
+from seacausal.errors import DataError
+from seacausal.io.results import format_edges_csv, format_graphml, format_json, prepare_folder, write_results
+from seacausal.io.table import read_table
+
+if TYPE_CHECKING:
+    import networkx
+    from matplotlib.figure import Figure
+
+    from seacausal.io.cells import Missing
+
+Progress = Callable[[str], None]
+"""Called with the name of each stage as it begins."""
+
+
+@dataclass(frozen=True)
+class DiscoverConfig:
+    """How a graph is found. Every field is also a flag of `seacausal discover` and a key of its `--config` file."""
+
+    seed: int = 0
+    """Seed of subsets and rows."""
+    threshold: float = 0.5
+    """An edge is drawn, listed and saved where its probability exceeds this."""
+    subsets: int | None = None
+    """How many subsets of five variables get local estimates; by default five for each variable, at least 100. 0 leaves them out."""
+    rows: int = 500
+    """Rows per subset."""
+    scale: bool = True
+    """Whether the variances of the columns may be used. Switch off where units are arbitrary."""
+    workers: int = 2
+    """Threads of the local estimates and of the network; the result does not depend on it."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold < 1:
+            raise DataError(f"`threshold` must be at least 0 and below 1; found {self.threshold}. Give a probability such as 0.5.")
+        if self.subsets is not None and not 0 <= self.subsets <= 1_000_000:
+            raise DataError(f"`subsets` must lie between 0 and 1,000,000; found {self.subsets}.")
+        if not 20 <= self.rows <= 100_000:
+            raise DataError(f"`rows` must lie between 20 and 100,000; found {self.rows}. The network was trained with 500.")
+        if self.workers < 1:
+            raise DataError(f"`workers` must be at least 1; found {self.workers}.")
+        if not 0 <= self.seed < 2**62:
+            raise DataError(f"`seed` must be a non-negative integer below 2^62; found {self.seed}.")
+
+
+class Edge(NamedTuple):
+    """One directed edge."""
+
+    cause: str
+    effect: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class CausalGraph:
+    """A causal graph with the probability of every edge."""
+
+    estimate: EdgeProbabilities
+    """Probabilities and names."""
+    config: DiscoverConfig
+    """How it was found."""
+    dataset: dict[str, Any]
+    """Facts of the data: rows, dropped rows, variables, interventions."""
+    degenerate: Degenerate
+    """Columns that carry no information of their own."""
+    weights: str
+    """SHA-256 of the network."""
+    seconds: dict[str, float]
+    """Wall time of each stage."""
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """(d, d) float64; `probabilities[i, j]` is P(i -> j), the diagonal is 0."""
+        return self.estimate.direct
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The d variables."""
+        return self.estimate.names
+
+    def edges(self, threshold: float | None = None) -> list[Edge]:
+        """Edges whose probability exceeds the threshold (that of the configuration by default), the most probable first."""
+        level = self.config.threshold if threshold is None else threshold
+        cause, effect = np.nonzero(self.probabilities > level)
+        found = [Edge(self.names[i], self.names[j], float(self.probabilities[i, j])) for i, j in zip(cause, effect)]
+        return sorted(found, key=lambda edge: -edge.probability)
+
+    def to_networkx(self, threshold: float | None = None) -> networkx.DiGraph:
+        """All variables, and the edges above the threshold with their `probability`."""
+        import networkx
+
+        graph = networkx.DiGraph()
+        graph.add_nodes_from(self.names)
+        graph.add_edges_from((cause, effect, {"probability": p}) for cause, effect, p in self.edges(threshold))
+        return graph
+
+    def plot(self, threshold: float | None = None, *, reference: np.ndarray | None = None) -> Figure:
+        """The graph in layers beside the matrix of probabilities; `reference` (d, d) bool, i -> j, is shown beside the prediction."""
+        from seacausal.report.plots import plot_graph
+
+        return plot_graph(self.estimate, self.config.threshold if threshold is None else threshold, reference=reference)
+
+    def summary(self) -> dict[str, Any]:
+        """What `result.json` holds; the same data, configuration and versions give the same summary."""
+        return {
+            "configuration": asdict(self.config),
+            "data": self.dataset,
+            "degenerate columns": asdict(self.degenerate),
+            "edges above threshold": len(self.edges()),
+            "weights sha256": self.weights,
+            "versions": {package: version(package) for package in ("seacausal", "numpy", "numba", "onnxruntime")}
+            | {"python": platform.python_version()},
+        }
+
+    def save(self, folder: str | os.PathLike[str], *, reference: np.ndarray | None = None) -> list[Path]:
+        """Write `edges.csv`, `graph.graphml`, `result.json` and `graph.png`, each whole or not at all; returns their paths.
+
+        Raises
+        ------
+        DataError
+            If the folder cannot be written.
+        """
+        from seacausal.report.plots import render_png
+
+        path = prepare_folder(folder)
+        content = {
+            "edges.csv": format_edges_csv(self.estimate),
+            "graph.graphml": format_graphml(self.estimate, self.config.threshold),
+            "result.json": format_json(self.summary()),
+            "graph.png": render_png(self.plot(reference=reference)),
+        }
+        write_results(path, content)
+        return [path / name for name in content]
+
+
+def discover(
+    data: Any,
+    *,
+    interventions: str | Sequence[Any] | None = None,
+    missing: Missing = "error",
+    index: int | None = None,
+    names: Sequence[str] | None = None,
+    config: DiscoverConfig | None = None,
+    network: Network | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> CausalGraph:
+    """Find the causal graph behind a table.
+
+    Parameters
+    ----------
+    data
+        A path (CSV, TSV, Parquet, `.npz`), a pandas, polars or pyarrow frame, an (n, d) array, or a `Dataset`.
+    interventions
+        The column that names the variables intervened on in each row (empty for none, several split by commas), or a sequence of n such entries.
+    missing
+        "error" refuses missing and infinite values, "drop" leaves their rows out.
+    index
+        Which data set of an `.npz` file that holds several.
+    names
+        Column names, for an array.
+    config, **options
+        A `DiscoverConfig`, or its fields: `seed=1, threshold=0.7`.
+    network
+        Other weights than those of the package.
+    progress
+        Called with the name of each stage as it begins.
+
+    Returns
+    -------
+    `CausalGraph`
+
+    Raises
+    ------
+    DataError
+        If the data or an option is not what the method needs; the message says which column and row, and what to do.
+    """
+    unknown = set(options) - set(DiscoverConfig.__dataclass_fields__)
+    if unknown:
+        known = ", ".join(DiscoverConfig.__dataclass_fields__)
+        raise DataError(f"Options must be among {known}; found {', '.join(sorted(unknown))}. Check the spelling.")
+    from seacausal.views import find_degenerate
+
+    settings = replace(config or DiscoverConfig(), **options)
+    begin = progress or (lambda stage: None)
+    begin("read")
+    started = time.perf_counter()
+    dataset = data if isinstance(data, Dataset) else read_table(data, interventions=interventions, missing=missing, index=index, names=names)
+    seconds = {"read": time.perf_counter() - started}
+    degenerate = find_degenerate(dataset)
+    kept = np.array([name not in degenerate.constant for name in dataset.names])
+    direct = np.zeros((len(kept), len(kept)))
+    network = network or released(threads=settings.workers)
+    if kept.sum() >= 2:
+        inside, spent = _infer(_keep_columns(dataset, kept), settings, network, begin)
+        direct[np.ix_(kept, kept)] = inside
+        seconds |= spent
+    facts = {
+        "rows": len(dataset.values),
+        "dropped rows": dataset.dropped_rows,
+        "variables": len(kept),
+        "intervened rows": int(dataset.targets[dataset.regime].any(1).sum()),
+        "intervened variables": [dataset.names[i] for i in np.flatnonzero(dataset.targets[np.unique(dataset.regime)].any(0))],
+    }
+    return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, degenerate, network.sha256, seconds)
+
+
+def _infer(dataset: Dataset, config: DiscoverConfig, network: Network, begin: Progress) -> tuple[np.ndarray, dict[str, float]]:
+    from seacausal.views import view_dataset
+
+    d = len(dataset.names)
+    subsets = max(100, 5 * d) if config.subsets is None else config.subsets
+    views = view_dataset(dataset, subsets, seed=config.seed, rows=config.rows, workers=config.workers, progress=begin)
+    begin("aggregate")
+    started = time.perf_counter()
+    groups = set(GROUPS) if config.scale else set(GROUPS) - {"variances"}
+    direct = network.predict(encode(views.channels, views.rows, groups))
+    return direct, views.seconds | {"aggregate": time.perf_counter() - started}
+
+
+def _keep_columns(dataset: Dataset, kept: np.ndarray) -> Dataset:
+    """The data set without its constant columns."""
+    if kept.all():
+        return dataset
+    names = tuple(name for name, keep in zip(dataset.names, kept) if keep)
+    return Dataset(np.ascontiguousarray(dataset.values[:, kept]), names, dataset.regime, dataset.targets[:, kept])

@@ -1,0 +1,111 @@
+"""`seacausal train` and `seacausal export`: from a recipe to a checkpoint, from a checkpoint to released weights."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+import tyro
+
+from seacausal.errors import CheckpointError, DataError
+
+if TYPE_CHECKING:
+    from seacausal.train.loop import TrainConfig
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train a network on data simulated on the fly; log.csv and last.safetensors grow in the folder."""
+
+    folder: tyro.conf.Positional[Path]
+    """Where the run lives."""
+    recipe: Path | None = None
+    """TOML file of a released run; the defaults without."""
+    resume: bool = False
+    """Go on from last.safetensors."""
+    steps: int | None = None
+    """Optimiser steps, over the recipe."""
+    workers: int | None = None
+    """Processes, over the recipe."""
+    seed: int | None = None
+    """Seed, over the recipe."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """Turn a checkpoint's averaged weights into NAME.safetensors and NAME.onnx."""
+
+    checkpoint: tyro.conf.Positional[Path]
+    """A last.safetensors of `seacausal train`."""
+    out: Path = Path("weights")
+    """Folder."""
+    name: str = "base"
+    """Name of the weights."""
+
+
+def run_train(arguments: list[str], parse: Callable[..., Any]) -> None:
+    """Parse, train."""
+    options: Train = parse(Train, "train", arguments)
+    train_module = _import_torch_side("seacausal.train.loop")
+    config = read_recipe(options.recipe) if options.recipe else train_module.TrainConfig()
+    given = {name: getattr(options, name) for name in ("steps", "workers", "seed") if getattr(options, name) is not None}
+    path = train_module.train(replace(config, **given), options.folder, resume=options.resume)
+    sys.stdout.write(f"{path}\n")
+
+
+def run_export(arguments: list[str], parse: Callable[..., Any]) -> None:
+    """Parse, export."""
+    options: Export = parse(Export, "export", arguments)
+    export_module = _import_torch_side("seacausal.train.release")
+    for path in export_module.export_weights(options.checkpoint, options.out, options.name):
+        sys.stdout.write(f"{path}\n")
+
+
+def _import_torch_side(name: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "onnx"):
+            raise
+        raise CheckpointError(f'Training needs {error.name}, which is not installed. Run: pip install "seacausal[train]".') from None
+
+
+def read_recipe(path: Path) -> TrainConfig:
+    """A `TrainConfig` from a TOML file.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, is no TOML, or has an unknown key.
+    """
+    from seacausal.train.loop import TrainConfig
+
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"The recipe '{path}' must be a readable file; {error.strerror}. Check the path.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"The recipe '{path}' must be TOML; {error}. Correct that line.") from None
+    return _build(TrainConfig, table, str(path))
+
+
+def _build(kind: Any, table: dict[str, Any], label: str) -> Any:
+    known = {item.name for item in fields(kind)}
+    hints = get_type_hints(kind)
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in known:
+            raise DataError(f"Keys of '{label}' must be options; found {key!r}. The options are {', '.join(sorted(known))}.")
+        if isinstance(value, dict):
+            value = _build(hints[key], value, f"{label}: {key}")
+        elif isinstance(value, list):
+            inner = get_args(hints[key])[0]
+            value = tuple(_build(inner, item, f"{label}: {key}") if is_dataclass(inner) else item for item in value)
+        values[key] = value
+    return kind(**values)

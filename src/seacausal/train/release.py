@@ -1,0 +1,63 @@
+"""From a training checkpoint to the files that the package ships."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+
+from seacausal.aggregate.export import export_onnx
+from seacausal.aggregate.model import Base, ModelConfig
+from seacausal.aggregate.network import Network
+from seacausal.errors import CheckpointError
+from seacausal.train.checkpoint import read_checkpoint
+
+TOLERANCE = 1e-5
+
+
+def load_average(path: Path) -> tuple[Base, dict]:
+    """The network with a checkpoint's averaged weights, and the checkpoint's header."""
+    tensors, header = read_checkpoint(path)
+    model = Base(ModelConfig(**header["config"]["model"]))
+    model.load_state_dict({name.removeprefix("average."): value for name, value in tensors.items() if name.startswith("average.")})
+    return model.eval(), header
+
+
+def export_weights(checkpoint: Path, folder: Path, name: str) -> list[Path]:
+    """Write `name.safetensors` and `name.onnx`, after checking that both predict the same.
+
+    Raises
+    ------
+    CheckpointError
+        If the checkpoint is unreadable, or the two differ by more than 1e-5 on random inputs.
+    """
+    model, header = load_average(checkpoint)
+    folder.mkdir(parents=True, exist_ok=True)
+    onnx_path, tensors_path = folder / f"{name}.onnx", folder / f"{name}.safetensors"
+    temporary = folder / f".{name}.onnx"
+    temporary.write_bytes(export_onnx(model))
+    difference = compare(model, Network(temporary))
+    if difference > TOLERANCE:
+        temporary.unlink()
+        raise CheckpointError(f"ONNX and torch must agree to {TOLERANCE}; found a difference of {difference:.2g}. Do not release these weights.")
+    os.replace(temporary, onnx_path)
+    facts = {key: header[key] for key in ("step", "examples", "seconds", "config")}
+    save_file(dict(model.state_dict()), tensors_path, metadata={"format": "seacausal-weights-1", "header": json.dumps(facts)})
+    return [tensors_path, onnx_path]
+
+
+def compare(model: Base, network: Network, sizes: tuple[int, ...] = (2, 7, 31)) -> float:
+    """Largest difference of probabilities between torch and onnxruntime on random channels."""
+    generator = np.random.default_rng(0)
+    largest = 0.0
+    for d in sizes:
+        channels = generator.standard_normal((d, d, model.config.channels)).astype(np.float32)
+        with torch.no_grad():
+            expected = model(torch.from_numpy(channels)[None]).softmax(-1)[0, ..., 1].numpy().astype(np.float64)
+        np.fill_diagonal(expected, 0)
+        largest = max(largest, float(np.abs(expected - network.predict(channels)).max()))
+    return largest

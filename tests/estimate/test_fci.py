@@ -1,0 +1,221 @@
+"""FCI against causal-learn 0.1.3.7, and against graphs whose independences are known."""
+
+import importlib.metadata
+import itertools
+
+import numpy as np
+import pytest
+from causallearn.search.ConstraintBased import FCI
+from causallearn.utils.cit import CIT_Base
+
+from seacausal.estimate.fci import estimate_fci, fci
+from seacausal.estimate.partial_correlation import PAIR_INDEX, PAIRS, SET_SIZE, condition, fisher_thresholds, independence_bits
+from seacausal.graph.marks import ARROW, CIRCLE, NO_EDGE, TAIL
+
+ROWS = 500
+EVERY_SET = np.array([[s for s in range(32) if not s & (1 << i | 1 << j)] for i, j in PAIRS])
+"""(10, 8), the sets that each pair can be tested given."""
+
+
+def marks_of(graph) -> np.ndarray:
+    """Ours from causal-learn's matrix, where `graph[i, j]` is the mark at i's end: -1 tail, 1 arrow, 2 circle."""
+    return np.select([graph.graph == -1, graph.graph == 1, graph.graph == 2], [TAIL, ARROW, CIRCLE], NO_EDGE).T.astype(np.int8)
+
+
+def reference_from_data(table: np.ndarray) -> np.ndarray:
+    return marks_of(FCI.fci(table, "fisherz", 0.05, show_progress=False)[0])
+
+
+class Answers(CIT_Base):
+    """A test for causal-learn that looks its answers up."""
+
+    def __init__(self, bits):
+        self.bits = bits
+        self.method = "answers"
+
+    def __call__(self, i, j, given=()):
+        return float(int(self.bits[PAIR_INDEX[i, j]]) >> sum(1 << int(v) for v in given) & 1)
+
+
+def reference_from_bits(bits: np.ndarray, monkeypatch) -> np.ndarray:
+    monkeypatch.setattr(FCI, "CIT", lambda *_, **__: Answers(bits))
+    return marks_of(FCI.fci(np.zeros((9, 5)), show_progress=False)[0])
+
+
+def bits_of(table: np.ndarray) -> np.ndarray:
+    conditional, bits = np.empty((32, 5, 5)), np.empty(10, np.uint32)
+    condition(np.cov(table.T), conditional)
+    independence_bits(conditional, fisher_thresholds(len(table)), bits)
+    return bits
+
+
+def random_dag(generator: np.random.Generator, nodes: int, edges_per_node: float) -> np.ndarray:
+    """(nodes, nodes) bool, `adjacency[i, j]` is i -> j."""
+    density = min(1.0, 2 * edges_per_node / (nodes - 1))
+    upper = np.triu(generator.random((nodes, nodes)) < density, 1)
+    order = generator.permutation(nodes)
+    return upper[np.ix_(order, order)]
+
+
+def topological_order(adjacency: np.ndarray) -> list[int]:
+    return sorted(range(len(adjacency)), key=lambda v: ancestors(adjacency)[:, v].sum())
+
+
+def ancestors(adjacency: np.ndarray) -> np.ndarray:
+    """`[i, j]` is whether i = j or a directed path leads from i to j."""
+    reach = adjacency | np.eye(len(adjacency), dtype=bool)
+    for _ in range(len(adjacency).bit_length()):
+        reach = reach @ reach
+    return reach
+
+
+def random_table(seed: int) -> np.ndarray:
+    """(500, 5), five columns of a random linear or nonlinear, sparse or dense system of eight, so that common causes go unmeasured."""
+    generator = np.random.default_rng([5, seed])
+    adjacency = random_dag(generator, 8, (0.7, 1.5, 2.5)[seed % 3])
+    weights = adjacency * generator.uniform(0.4, 1.5, (8, 8)) * generator.choice([-1, 1], (8, 8))
+    table = np.zeros((ROWS, 8))
+    for v in topological_order(adjacency):
+        inputs = table @ weights[:, v]
+        table[:, v] = (np.tanh(inputs) + 0.3 * inputs**2 if seed % 2 else inputs) + generator.standard_normal(ROWS)
+    return table[:, generator.choice(8, 5, replace=False)]
+
+
+def random_bits(generator: np.random.Generator) -> np.ndarray:
+    """Answers that fit no graph, drawn so that every step of FCI has work: pairs that are never, at once, late or now and then independent."""
+    accept = np.array([[0, 0, 0, 0], [0.9, 0.3, 0.3, 0.3], [0, 0, 0.5, 0.5], [0.1, 0.1, 0.1, 0.1]])
+    kinds = generator.choice(4, 10, p=[0.3, 0.25, 0.4, 0.05])
+    bits = np.zeros(10, np.uint32)
+    for pair, kind in enumerate(kinds):
+        for given in EVERY_SET[pair]:
+            if generator.random() < accept[kind, SET_SIZE[given]]:
+                bits[pair] |= np.uint32(1 << given)
+    return bits
+
+
+def separated(adjacency: np.ndarray, i: int, j: int, given: list[int]) -> bool:
+    """d-separation, by the moral graph of the ancestors (Lauritzen et al. 1990)."""
+    kept = ancestors(adjacency)[:, [i, j, *given]].any(1)
+    directed = adjacency & kept[:, None] & kept
+    moral = directed | directed.T | (directed @ directed.T)
+    moral[given] = moral[:, given] = False
+    return not ancestors(moral)[i, j]
+
+
+def oracle(adjacency: np.ndarray) -> np.ndarray:
+    """(10,) uint32, the independences among the first five variables."""
+    bits = np.zeros(10, np.uint32)
+    for pair, (i, j) in enumerate(PAIRS):
+        for given in EVERY_SET[pair].tolist():
+            if separated(adjacency, i, j, [v for v in range(5) if given >> v & 1]):
+                bits[pair] |= np.uint32(1 << given)
+    return bits
+
+
+def assert_marks_fit(marks: np.ndarray, adjacency: np.ndarray) -> None:
+    """An arrow at j says that j causes its neighbour not, a tail that it does, directly or not."""
+    causes = ancestors(adjacency)
+    for i, j in itertools.permutations(range(5), 2):
+        assert (marks[i, j] == NO_EDGE) == (marks[j, i] == NO_EDGE)
+        assert marks[i, j] != ARROW or not causes[j, i]
+        assert marks[i, j] != TAIL or causes[j, i]
+
+
+def test_the_reference_is_the_release_of_the_papers_authors():
+    assert importlib.metadata.version("causal-learn") == "0.1.3.7"
+
+
+def test_equals_causal_learn_on_data():
+    """On five variables causal-learn cannot raise its KeyError (see `orient_double_triangles`), so none of the 300 is left out."""
+    for seed in range(300):
+        table = random_table(seed)
+        marks = estimate_fci(bits_of(table)[None])[0]
+        assert (marks == reference_from_data(table)).all(), seed
+
+
+def test_equals_causal_learn_on_answers_that_fit_no_graph(monkeypatch):
+    generator = np.random.default_rng(0)
+    for _ in range(800):
+        bits = random_bits(generator)
+        assert (estimate_fci(bits[None])[0] == reference_from_bits(bits, monkeypatch)).all(), bits.tolist()
+
+
+def test_equals_causal_learn_where_the_order_in_which_a_set_is_filed_matters(monkeypatch):
+    """Filing under both orders would be the textbook's choice, and would make the mark at 3 of the edge between 1 and 3 a tail."""
+    bits = np.array([1 << 28, 0, 1 << 6 | 1 << 22, 0, 1 << 24, 1 << 21, 0, 1 << 18, 0, 0], np.uint32)
+    marks = estimate_fci(bits[None])[0]
+    assert marks[1, 3] == CIRCLE
+    np.testing.assert_array_equal(marks, reference_from_bits(bits, monkeypatch))
+
+
+def test_every_dag_of_five_variables_is_recovered():
+    """All 1,024 DAGs that agree with one order, their variables shuffled."""
+    generator = np.random.default_rng(1)
+    for edges in itertools.product([False, True], repeat=10):
+        upper = np.zeros((5, 5), bool)
+        upper[tuple(np.transpose(PAIRS))] = edges
+        order = generator.permutation(5)
+        adjacency = upper[np.ix_(order, order)]
+        marks = estimate_fci(oracle(adjacency)[None])[0]
+        assert ((marks != NO_EDGE) == (adjacency | adjacency.T)).all()
+        assert_marks_fit(marks, adjacency)
+
+
+def test_every_unshielded_collider_is_found():
+    generator = np.random.default_rng(2)
+    for _ in range(200):
+        adjacency = random_dag(generator, 5, 1.2)
+        marks = estimate_fci(oracle(adjacency)[None])[0]
+        for a, b, c in itertools.permutations(range(5), 3):
+            if adjacency[a, b] and adjacency[c, b] and not adjacency[a, c] and not adjacency[c, a]:
+                assert marks[a, b] == marks[c, b] == ARROW
+
+
+def test_unmeasured_causes_are_not_mistaken_for_edges():
+    """Five of seven variables: marks agree with who causes whom in the whole graph, and pairs that nothing separates are adjacent."""
+    generator = np.random.default_rng(3)
+    for _ in range(300):
+        adjacency = random_dag(generator, 7, 1.5)
+        bits = oracle(adjacency)
+        marks = estimate_fci(bits[None])[0]
+        assert_marks_fit(marks, adjacency)
+        assert all(marks[i, j] != NO_EDGE for pair, (i, j) in enumerate(PAIRS) if bits[pair] == 0)
+
+
+@pytest.mark.parametrize(
+    ("edges", "expected"),
+    [
+        ([], {}),
+        ([(0, 1)], {(0, 1): CIRCLE, (1, 0): CIRCLE}),
+        ([(0, 2), (1, 2)], {(0, 2): ARROW, (2, 0): CIRCLE, (1, 2): ARROW, (2, 1): CIRCLE}),
+        ([(0, 2), (1, 2), (2, 3)], {(0, 2): ARROW, (2, 0): CIRCLE, (1, 2): ARROW, (2, 1): CIRCLE, (2, 3): ARROW, (3, 2): TAIL}),
+    ],
+)
+def test_textbook_graphs(edges, expected):
+    adjacency = np.zeros((5, 5), bool)
+    for i, j in edges:
+        adjacency[i, j] = True
+    marks = estimate_fci(oracle(adjacency)[None])[0]
+    assert {(i, j): marks[i, j] for i, j in np.argwhere(marks).tolist()} == expected
+
+
+def test_a_batch_is_its_subsets_one_by_one():
+    generator = np.random.default_rng(4)
+    bits = np.stack([random_bits(generator) for _ in range(50)])
+    single = np.empty((50, 5, 5), np.int8)
+    for t in range(50):
+        fci(bits[t], single[t])
+    batch = estimate_fci(bits)
+    assert batch.dtype == np.int8
+    np.testing.assert_array_equal(batch, single)
+    assert estimate_fci(bits[:0]).shape == (0, 5, 5)
+
+
+@pytest.mark.parametrize("values", [np.zeros(5), np.ones(5), [1, 1, 0, 1, 0]])
+def test_degenerate_tables_have_a_graph(values):
+    """Constant and duplicated columns: constant ones have no edge, duplicates one."""
+    table = np.random.default_rng(5).standard_normal((ROWS, 1)) * np.asarray(values, float)
+    marks = estimate_fci(bits_of(table)[None])[0]
+    used = np.asarray(values, bool)
+    assert (marks[~used] == NO_EDGE).all()
+    assert (marks[:, ~used] == NO_EDGE).all()
