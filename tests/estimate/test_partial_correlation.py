@@ -38,7 +38,7 @@ def questions() -> list[tuple[int, int, int, int]]:
 
 
 def test_tables():
-    assert PAIRS == tuple(itertools.combinations(range(5), 2))
+    assert list(PAIRS) == list(itertools.combinations(range(5), 2))
     assert all(PAIR_INDEX[i, j] == PAIR_INDEX[j, i] == p for p, (i, j) in enumerate(PAIRS))
     assert (np.diag(PAIR_INDEX) == -1).all()
     assert SET_SIZE.tolist() == [len(members(s)) for s in range(32)]

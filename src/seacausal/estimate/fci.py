@@ -49,7 +49,7 @@ def fci(bits: np.ndarray, marks: np.ndarray) -> None:
     if search_possible_d_separating(bits, marks, separating):
         orient_colliders(marks, separating)
     # Each round removes a circle, so there is an end. As in causal-learn, R4 has its turn only after another rule has changed something.
-    while orient_from_arrows(marks) | orient_double_triangles(marks, separating):
+    while orient_from_arrows(marks) | orient_double_triangles(marks):
         orient_discriminating_paths(bits, marks, separating)
 
 
@@ -162,7 +162,7 @@ def orient_from_arrows(marks: np.ndarray) -> bool:
     for b in range(VARIABLES):
         for i, j in PAIRS:
             for a, c in ((i, j), (j, i)):
-                if marks[a, b] == ARROW and marks[a, c] == NO_EDGE and marks[c, b] == CIRCLE and marks[b, c] != TAIL:
+                if marks[a, b] == ARROW and marks[a, c] == NO_EDGE and marks[c, b] == CIRCLE:
                     marks[c, b], marks[b, c] = TAIL, ARROW
                     changed = True
                 directed = marks[a, b] == ARROW and marks[b, c] == ARROW and (marks[b, a] == TAIL or marks[c, b] == TAIL)
@@ -173,11 +173,12 @@ def orient_from_arrows(marks: np.ndarray) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def orient_double_triangles(marks: np.ndarray, separating: np.ndarray) -> bool:
+def orient_double_triangles(marks: np.ndarray) -> bool:
     """Rule R3: a *-> b <-* c, a *-o d o-* c, d *-o b, a and c not adjacent, becomes d *-> b; whether any mark changed.
 
-    causal-learn raises a KeyError when what separates a and c is on file in the reverse order only, which takes an arrow at a from a fifth variable;
-    but then a is adjacent to all others, and no set that separates it reaches beyond its neighbours.
+    causal-learn also asks whether d helps to separate a and c; the circles say so, for R0 makes arrows of them otherwise. It raises a KeyError when that
+    set is on file in the reverse order only, which takes an arrow at a from a fifth variable; but then a is adjacent to all others, and no set that
+    separates it reaches beyond its neighbours.
     """
     changed = False
     for b in range(VARIABLES):
@@ -185,7 +186,7 @@ def orient_double_triangles(marks: np.ndarray, separating: np.ndarray) -> bool:
         for d in range(VARIABLES):
             sources = arrows & ends(marks, d, CIRCLE) if circles >> d & 1 else 0
             for a, c in PAIRS:
-                if sources >> a & sources >> c & 1 and marks[a, c] == NO_EDGE and separating[a, c] >> d & 1:
+                if sources >> a & sources >> c & 1 and marks[a, c] == NO_EDGE:
                     marks[d, b] = ARROW
                     changed = True
     return changed

@@ -47,6 +47,8 @@ def read_datasets(path: str | os.PathLike[str], *, missing: Missing = "error") -
 def write_dataset(path: str | os.PathLike[str], dataset: Dataset) -> None:
     """Write one data set; the file appears whole or not at all, and the same data give the same bytes.
 
+    The count of rows dropped while reading is not kept.
+
     Raises
     ------
     DataError

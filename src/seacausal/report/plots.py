@@ -292,7 +292,7 @@ def _list_alone(axes: Axes, drawing: _Drawing, threshold: float, width: float, h
 
 def _draw_key(axes: Axes, threshold: float, compared: bool) -> None:
     """The scale of the colours with the threshold marked, and the mark of the reference."""
-    width, _ = _in_points(axes)
+    width = _in_points(axes)[0]
     length = min(width, 150.0)
     axes.imshow(np.linspace(0, 1, 256)[None], cmap=PROBABILITY, extent=(0, length, 18, 11), aspect="auto", interpolation="bilinear")
     _in_points(axes)
@@ -304,9 +304,10 @@ def _draw_key(axes: Axes, threshold: float, compared: bool) -> None:
         _write(axes, threshold * length, 28, f"{threshold:g}", SMALL - 1, ha="center")
     if width > length + 60:
         _write(axes, length + 9, 14.5, "probability", SMALL, color=MUTED, va="center_baseline")
-    if compared and width > length + 160:
-        _outline(axes, np.array([[length + 81.0, 14.5]]), 9.0, 1.0)
-        _write(axes, length + 90, 14.5, "in the reference", SMALL, color=MUTED, va="center_baseline")
+    if compared:
+        x, y = (length + 81.0, 14.5) if width > length + 160 else (4.5, 39.0)
+        _outline(axes, np.array([[x, y]]), 9.0, 1.0)
+        _write(axes, x + 9, y, "in the reference", SMALL, color=MUTED, va="center_baseline")
 
 
 def _matrix_labels(names: Sequence[str], cell: float) -> tuple[float, float]:

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+import torch
+
+from seacausal.aggregate.encoding import WIDTH
+from seacausal.aggregate.export import export_onnx
+from seacausal.aggregate.model import Base, ModelConfig
+from seacausal.aggregate.network import Network, released
+from seacausal.errors import CheckpointError
+from seacausal.train.release import compare
+
+
+@pytest.fixture
+def model():
+    """Random weights everywhere, also where training starts from zero."""
+    torch.manual_seed(0)
+    network = Base(ModelConfig(channels=WIDTH, blocks=2))
+    for block in network.blocks:
+        torch.nn.init.normal_(block.outward.weight, 0, 0.1)
+    return network.double().eval()
+
+
+def draw(*shape):
+    return torch.randn(*shape, WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+
+
+def test_swapping_i_and_j_swaps_the_outputs(model):
+    logits = model(draw(2, 7, 7))
+    swapped = logits.transpose(1, 2)[..., [0, 2, 1]]
+    assert torch.equal(logits, swapped)
+    assert (logits[..., 1] - logits[..., 2]).abs().max() > 0.01
+
+
+def test_permuting_variables_permutes_the_logits(model):
+    channels = draw(1, 9, 9)
+    order = torch.randperm(9, generator=torch.Generator().manual_seed(2))
+    expected = model(channels)[:, order][:, :, order]
+    torch.testing.assert_close(model(channels[:, order][:, :, order]), expected, rtol=0, atol=1e-10)
+    assert (expected - model(channels)).abs().max() > 0.01
+
+
+def test_a_batch_of_two_is_two_batches_of_one(model):
+    channels = draw(2, 6, 6)
+    torch.testing.assert_close(model(channels), torch.cat([model(channels[:1]), model(channels[1:])]), rtol=0, atol=1e-12)
+
+
+def test_evaluating_twice_is_the_same(model):
+    channels = draw(1, 5, 5)
+    assert torch.equal(model(channels), model(channels))
+
+
+def test_onnx_equals_torch(model, tmp_path):
+    path = tmp_path / "net.onnx"
+    single = model.float()
+    path.write_bytes(export_onnx(single))
+    assert compare(single, Network(path), sizes=(2, 5, 20, 64)) < 1e-5
+
+
+def test_released_files_hold_the_same_network():
+    from safetensors import safe_open
+
+    network = released()
+    with safe_open(network.path.with_suffix(".safetensors"), "pt") as file:
+        weights = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+    model = Base()
+    model.load_state_dict(weights)
+    assert compare(model.eval(), network, sizes=(2, 11, 50)) < 1e-5
+    size = sum(path.stat().st_size for path in network.path.parent.glob("base.*"))
+    assert size < 5_000_000
+
+
+def test_the_number_of_threads_changes_nothing():
+    channels = np.random.default_rng(0).standard_normal((40, 40, WIDTH)).astype(np.float32)
+    assert np.array_equal(released(threads=1).predict(channels), released(threads=2).predict(channels))
+
+
+def test_damaged_weights_are_named(tmp_path):
+    path = tmp_path / "broken.onnx"
+    with pytest.raises(CheckpointError, match="must be readable"):
+        _ = Network(path).sha256
+    path.write_bytes(b"no network")
+    with pytest.raises(CheckpointError, match=r"broken\.onnx' must be an ONNX network"):
+        Network(path).predict(np.zeros((2, 2, WIDTH), np.float32))
+
+
+def test_weights_of_another_width_are_refused(tmp_path):
+    path = tmp_path / "narrow.onnx"
+    path.write_bytes(export_onnx(Base(ModelConfig(channels=7, blocks=1))))
+    with pytest.raises(CheckpointError, match="found 7"):
+        Network(path).predict(np.zeros((2, 2, WIDTH), np.float32))

@@ -1,0 +1,172 @@
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import seacausal
+from seacausal import DataError, Dataset, Simulation, discover, simulate_dataset
+
+
+@pytest.fixture(scope="module")
+def chain():
+    """Three linear effects of one another, a nonlinear one and a bystander."""
+    rng = np.random.default_rng(0)
+    a = rng.uniform(-1, 1, 2000)
+    b = a + 0.4 * rng.standard_normal(2000)
+    c = np.tanh(2 * b) + 0.3 * rng.standard_normal(2000)
+    d = a - c + 0.3 * rng.standard_normal(2000)
+    return pd.DataFrame({"a": a, "b": b, "c": c, "d": d, "e": rng.standard_normal(2000)})
+
+
+def test_finds_the_chain(chain):
+    graph = discover(chain)
+    assert {edge[:2] for edge in graph.edges()} == {("a", "b"), ("b", "c"), ("a", "d"), ("c", "d")}
+    assert graph.names == tuple(chain.columns)
+
+
+def test_probabilities_are_probabilities(chain):
+    p = discover(chain).probabilities
+    assert p.shape == (5, 5)
+    assert (np.diag(p) == 0).all()
+    assert (p >= 0).all()
+    assert (p + p.T <= 1 + 1e-12).all()
+
+
+def test_frames_arrays_and_files_give_the_same(chain, tmp_path):
+    expected = discover(chain).probabilities
+    chain.to_csv(tmp_path / "t.csv", index=False)
+    chain.to_parquet(tmp_path / "t.parquet")
+    assert np.array_equal(discover(pl.from_pandas(chain)).probabilities, expected)
+    assert np.array_equal(discover(chain.to_numpy(), names=list(chain.columns)).probabilities, expected)
+    assert np.array_equal(discover(tmp_path / "t.parquet").probabilities, expected)
+    np.testing.assert_allclose(discover(tmp_path / "t.csv").probabilities, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(("columns", "subsets"), [(5, 20), (9, 0)])
+def test_permuting_columns_permutes_the_result(columns, subsets):
+    """With five variables there is one subset whatever their order; beyond, the sampler sees other subsets, so estimates are left out."""
+    dataset = simulate_dataset(Simulation(variables=columns, edges=columns, observational_rows=3000), generator=np.random.default_rng(3))
+    order = np.random.default_rng(1).permutation(columns)
+    straight = discover(dataset.values, subsets=subsets).probabilities
+    permuted = discover(dataset.values[:, order], subsets=subsets).probabilities
+    np.testing.assert_allclose(permuted, straight[np.ix_(order, order)], atol=2e-5)
+    assert np.abs(permuted - straight).max() > 0.1
+
+
+def test_rescaling_a_column_changes_nothing_where_variances_are_off(chain):
+    rescaled = chain.assign(b=chain["b"] * 1024.0, d=chain["d"] / 64 + 3)
+    np.testing.assert_allclose(discover(rescaled, scale=False).probabilities, discover(chain, scale=False).probabilities, atol=1e-5)
+    assert np.abs(discover(rescaled).probabilities - discover(chain).probabilities).max() > 1e-3
+
+
+def test_the_seed_and_nothing_else_decides(chain):
+    wide = pd.concat([chain, chain.add_suffix("2").sample(frac=1, random_state=0, ignore_index=True)], axis=1)
+    first, again, parallel = discover(wide, seed=1), discover(wide, seed=1), discover(wide, seed=1, workers=1)
+    assert np.array_equal(first.probabilities, again.probabilities)
+    assert np.array_equal(first.probabilities, parallel.probabilities)
+    assert not np.array_equal(first.probabilities, discover(wide, seed=2).probabilities)
+
+
+def test_interventions_orient_what_observation_cannot():
+    """Linear Gaussian pairs of equal variance have no direction in observational data; perfect interventions give it."""
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal(3000)
+    y = 0.8 * x + 0.6 * rng.standard_normal(3000)
+    target = np.array([""] * 2000 + ["x"] * 500 + ["y"] * 500, dtype=object)
+    x[2000:2500] = rng.standard_normal(500) + 2
+    y[2000:2500] = 0.8 * x[2000:2500] + 0.6 * rng.standard_normal(500)
+    y[2500:] = rng.standard_normal(500) + 2
+    frame = pd.DataFrame({"x": x, "y": y, "who": target})
+    graph = discover(frame, interventions="who")
+    assert graph.probabilities[0, 1] > 0.9
+    assert graph.names == ("x", "y")
+    assert graph.dataset["intervened variables"] == ["x", "y"]
+    assert discover(frame[["x", "y"]][:2000]).probabilities[0, 1] < 0.9
+
+
+def test_constant_columns_get_no_edges_and_copies_are_named(chain):
+    frame = chain.assign(flat=7.0, copy=-2 * chain["a"] + 1, mixture=chain["b"] + chain["c"])
+    graph = discover(frame)
+    assert graph.degenerate.constant == ("flat",)
+    assert graph.degenerate.duplicate == (("copy", "a"),)
+    assert graph.degenerate.dependent == ("mixture",)
+    at = graph.names.index("flat")
+    assert (graph.probabilities[at] == 0).all()
+    assert (graph.probabilities[:, at] == 0).all()
+    assert np.isfinite(graph.probabilities).all()
+
+
+def test_all_columns_constant_is_an_empty_graph():
+    graph = discover(np.ones((50, 3)))
+    assert graph.edges(0.0) == []
+    assert len(graph.degenerate.constant) == 3
+
+
+@pytest.mark.parametrize("columns", [2, 3, 4])
+def test_few_variables_need_no_subsets(columns, chain):
+    graph = discover(chain.iloc[:, :columns])
+    assert ("a", "b") in {edge[:2] for edge in graph.edges(0.3)}
+
+
+def test_more_variables_than_rows():
+    graph = discover(np.random.default_rng(0).standard_normal((40, 60)))
+    assert np.isfinite(graph.probabilities).all()
+    assert len(graph.edges()) < 20
+
+
+def test_saving_writes_the_same_bytes(chain, tmp_path):
+    first = {path.name: path.read_bytes() for path in discover(chain, seed=3).save(tmp_path / "one")}
+    second = {path.name: path.read_bytes() for path in discover(chain, seed=3).save(tmp_path / "two")}
+    assert sorted(first) == ["edges.csv", "graph.graphml", "graph.png", "result.json"]
+    assert first == second
+    summary = json.loads(first["result.json"])
+    assert summary["configuration"]["seed"] == 3
+    assert summary["data"]["rows"] == 2000
+    assert len(summary["weights sha256"]) == 64
+
+
+def test_networkx_has_all_variables_and_the_edges(chain):
+    graph = discover(chain)
+    exported = graph.to_networkx()
+    assert set(exported) == set(chain.columns)
+    assert {(c, e): d["probability"] for c, e, d in exported.edges(data=True)} == {edge[:2]: edge.probability for edge in graph.edges()}
+
+
+def test_edges_are_sorted_and_follow_the_threshold(chain):
+    graph = discover(chain, threshold=0.9)
+    everything = graph.edges(0.0)
+    assert len(everything) == 20
+    assert [e.probability for e in everything] == sorted((e.probability for e in everything), reverse=True)
+    assert all(edge.probability > 0.9 for edge in graph.edges())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"treshold": 0.5}, "found treshold"),
+        ({"threshold": 1.5}, r"`threshold` must be .* found 1\.5"),
+        ({"subsets": -1}, "`subsets` must lie"),
+        ({"rows": 3}, "`rows` must lie"),
+        ({"workers": 0}, "`workers` must be"),
+        ({"seed": -1}, "`seed` must be"),
+    ],
+)
+def test_options_are_checked(chain, options, message):
+    with pytest.raises(DataError, match=message):
+        discover(chain, **options)
+
+
+def test_public_names_load():
+    for name in seacausal.__all__:
+        assert getattr(seacausal, name) is not None
+    assert set(seacausal.__all__) <= set(dir(seacausal))
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = seacausal.nonsense
+
+
+def test_a_dataset_may_be_given_directly():
+    dataset = simulate_dataset(Simulation(variables=6, edges=6, targets=6, regime_rows=50), generator=np.random.default_rng(0))
+    assert isinstance(dataset, Dataset)
+    assert discover(dataset).dataset["intervened rows"] == 300
