@@ -124,13 +124,14 @@ def _options(kind: Any) -> dict[str, Any]:
 
 
 class Progress:
-    """A bar on standard error that appears once a run has taken a second, and says which stage it is in."""
+    """Says on standard error which stage a run is in, once it has taken a second: a bar in a terminal, else a line for each stage."""
 
     def __init__(self, stages: int, *, shown: bool = True) -> None:
         from threading import Timer
 
         self._stages, self._done, self._stage = stages, -1, ""
         self._bar: Any = None
+        self._late = False
         self._timer = Timer(1.0, self._show)
         self._timer.daemon = True
         if shown:
@@ -142,8 +143,14 @@ class Progress:
         self._done += 1
         if self._bar is not None:
             self._bar.update(0, completed=self._done, description=stage)
+        elif self._late:
+            sys.stderr.write(f"{stage} ...\n")
 
     def _show(self) -> None:
+        self._late = True
+        if not sys.stderr.isatty():
+            sys.stderr.write(f"{self._stage} ...\n")
+            return
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as RichProgress

@@ -144,7 +144,7 @@ def possible_d_separating(marks: np.ndarray, x: int, y: int) -> int:
 def may_cause(marks: np.ndarray, start: int, goal: int) -> bool:
     """Whether a path leads from start to goal on which no edge has an arrow at the end that it leaves from."""
     reached = 1 << start
-    for _ in range(VARIABLES - 1):  # no path is longer
+    for _ in range(VARIABLES - 1):
         for v in range(VARIABLES):
             if reached >> v & 1:
                 reached |= neighbours(marks, v) & ~ends(marks, v, ARROW)
@@ -176,9 +176,9 @@ def orient_from_arrows(marks: np.ndarray) -> bool:
 def orient_double_triangles(marks: np.ndarray) -> bool:
     """Rule R3: a *-> b <-* c, a *-o d o-* c, d *-o b, a and c not adjacent, becomes d *-> b; whether any mark changed.
 
-    causal-learn also asks whether d helps to separate a and c; the circles say so, for R0 makes arrows of them otherwise. It raises a KeyError when that
-    set is on file in the reverse order only, which takes an arrow at a from a fifth variable; but then a is adjacent to all others, and no set that
-    separates it reaches beyond its neighbours.
+    causal-learn also asks whether d helps to separate a from c. It does, or R0 would have made arrows of the circles at d. The KeyError comes from
+    there, if the set is on file in the reverse order only. That takes an arrow at a from a fifth variable; but then a is adjacent to all others,
+    and no set that separates it reaches beyond its neighbours.
     """
     changed = False
     for b in range(VARIABLES):

@@ -26,7 +26,7 @@ ASPECT = 1.25
 
 STEEP = 0.7
 """Most sideways movement, per unit downwards, of an edge that passes a layer: it stays clear of the boxes left and right."""
-SAMPLES = 14
+SAMPLES = 24
 """Points drawn for a stretch of an edge between two layers."""
 
 
@@ -382,7 +382,7 @@ def _curve(points: np.ndarray, inner: np.ndarray, height: float, head: float, up
     direction = np.array([slope[end], 1.0]) / np.hypot(slope[end], 1.0) * (-1 if upwards else 1)
     tip = points[end].copy()
     (starts if upwards else ends)[end] = tip - head * direction
-    t = np.linspace(0, 1, SAMPLES)[:, None, None]
+    t = (0.5 - 0.5 * np.cos(np.linspace(0, np.pi, SAMPLES)))[:, None, None]
     pull = 0.5 * (ends[:, 1] - starts[:, 1])[:, None]
     first, second = (np.column_stack([ends_slope, np.ones(len(starts))]) * pull for ends_slope in (slope[:-1], slope[1:]))
     path = (1 - t) ** 3 * starts + 3 * t * (1 - t) ** 2 * (starts + first) + 3 * t**2 * (1 - t) * (ends - second) + t**3 * ends

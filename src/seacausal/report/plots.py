@@ -2,9 +2,8 @@
 
 In: `EdgeProbabilities`, a threshold, and perhaps a reference graph to compare with. Out: a matplotlib `Figure`, or its PNG bytes, which depend on
 nothing but the input. An edge is predicted where its probability is above the threshold.
-Surprising choices: pyplot is never imported (start-up time, global state); the graph is drawn in points (1/72 inch), so that boxes, arrowheads and
-text are laid out exactly, at once; lines and boxes are collections, because hundreds of patches take a second. Importing this module imports
-matplotlib: import it only where something is drawn.
+Surprising choices: pyplot is never imported (start-up time, global state); the graph is drawn in points (1/72 inch), so that boxes and text fit at
+once; lines and boxes are collections, because patches are slow. This module imports matplotlib: import it only where something is drawn.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ def plot_graph(probabilities: EdgeProbabilities, threshold: float, *, reference:
     block = LINE + labels + side + key
     first, last, layers = drawing.extent
     height = float(np.clip(layers * PITCH + 60.0, block, max(1.3 * block, 320.0) if block < 700 else block + 60.0))
-    width = float(np.clip(1.08 * (last - first), 250.0 if reference is None else 385.0, min(1.7 * height, 1250.0)))
+    width = float(np.clip(1.08 * (last - first), 250.0 if reference is None else 396.0, min(1.7 * height, 1250.0)))
     figure = Figure(dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)
     page = np.ceil(np.array([margin + width + gutter + LINE + labels + side + margin, head + height + foot]) / POINTS) * POINTS
@@ -243,7 +242,7 @@ def _draw_edges(axes: Axes, drawing: _Drawing, curves: list[np.ndarray], tips: n
     by_strength = np.argsort(strength, kind="stable")
     lines, widths, strokes, styles = [], [], [], []
     for e in by_strength.tolist():
-        lines += [curves[e][3:-3], curves[e]]
+        lines += [curves[e][7:-7], curves[e]]
         widths += [line_width[e] + 2.2 * thin, line_width[e]]
         strokes += [(1.0, 1.0, 1.0, 1.0), tuple(colors[e])]
         styles += ["solid", "solid" if drawing.predicted[e] else (0, (3.2, 2.0))]
@@ -266,7 +265,7 @@ def _draw_legend(axes: Axes, drawing: _Drawing, width: float) -> float:
     )
     x, y = 0.0, 5.0
     for label, color, edges, style in kinds:
-        text = f"{label} ({int(edges.sum())})"
+        text = f"{label} ({edges.sum()})"
         room = 24 + _text_width(text) * SMALL / FONT
         if x + room > width:
             x, y = 0.0, y + LINE

@@ -1,0 +1,281 @@
+import csv
+import json
+import subprocess
+import sys
+import time
+
+import networkx
+import numpy as np
+import pandas as pd
+import pytest
+
+from seacausal.cli import main
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    a = rng.uniform(-1, 1, 400)
+    b = a + 0.4 * rng.standard_normal(400)
+    return pd.DataFrame({"a": a, "b": b, "c": rng.standard_normal(400), "d": b**2 + 0.3 * rng.standard_normal(400), "who": ""})
+
+
+@pytest.fixture
+def table(frame, tmp_path):
+    """Writes a frame as CSV and gives the path; discovery writes below the same folder."""
+
+    def write(changed=None, name="table.csv"):
+        path = tmp_path / name
+        (frame.drop(columns="who") if changed is None else changed).to_csv(path, index=False)
+        return path
+
+    return write
+
+
+def run(*arguments):
+    return main([str(a) for a in arguments])
+
+
+def read_rows(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def fails(capsys, tmp_path, *arguments):
+    """Status 2, one message on standard error, nothing on standard output and nothing written; returns the message."""
+    before = set(tmp_path.rglob("*"))
+    try:
+        status = run("discover", *arguments, "--out", tmp_path / "result")
+    except SystemExit as stop:
+        status = stop.code
+    captured = capsys.readouterr()
+    assert status == 2
+    assert captured.out == ""
+    assert set(tmp_path.rglob("*")) == before
+    return captured.err
+
+
+def test_discover_writes_and_prints(table, tmp_path, capsys):
+    assert run("discover", table(), "--out", tmp_path / "new" / "result") == 0
+    out = capsys.readouterr().out
+    assert "400 rows, 4 variables." in out
+    assert "cause  effect  probability" in out
+    assert "Seconds: read" in out
+    written = sorted(path.name for path in (tmp_path / "new" / "result").iterdir())
+    assert written == ["edges.csv", "graph.graphml", "graph.png", "result.json"]
+    assert (tmp_path / "new" / "result" / "graph.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_is_alone_and_agrees_with_the_files(table, tmp_path, capsys):
+    assert run("discover", table(), "--out", tmp_path / "r", "--json", "--threshold", "0.3") == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    answer = json.loads(captured.out)
+    assert answer["configuration"]["threshold"] == 0.3
+    rows = read_rows(tmp_path / "r" / "edges.csv")
+    assert len(rows) == 6
+    assert all(abs(sum(float(row[key]) for key in ("p_direct", "p_reverse", "p_absent")) - 1) < 1e-6 for row in rows)
+    graph = networkx.read_graphml(tmp_path / "r" / "graph.graphml")
+    names = networkx.get_node_attributes(graph, "name")
+    assert {(names[i], names[j]) for i, j in graph.edges} == {(e["cause"], e["effect"]) for e in answer["edges"]}
+    assert all(e["probability"] > 0.3 for e in answer["edges"])
+
+
+def test_the_same_seed_writes_the_same_bytes(table, tmp_path, capsys):
+    path = table()
+    for folder in ("one", "two"):
+        assert run("discover", path, "--out", tmp_path / folder, "--seed", "4", "--json") == 0
+    capsys.readouterr()
+    for first in (tmp_path / "one").iterdir():
+        assert first.read_bytes() == (tmp_path / "two" / first.name).read_bytes(), first.name
+
+
+def test_interventions_column(frame, table, tmp_path, capsys):
+    frame.loc[:99, "who"] = "b"
+    frame.loc[100:149, "who"] = "b,c"
+    assert run("discover", table(frame), "--out", tmp_path / "r", "--interventions", "who") == 0
+    assert "150 rows with interventions on 2 variables" in capsys.readouterr().out
+
+
+def test_strange_names_survive(frame, table, tmp_path, capsys):
+    names = {"a": 'comma, "quote"', "b": "späce Ω", "c": "<&>'", "d": "$x_1$ [bold]"}
+    assert run("discover", table(frame.drop(columns="who").rename(columns=names)), "--out", tmp_path / "r", "--threshold", "0.05") == 0
+    assert "[bold]" in capsys.readouterr().out
+    rows = read_rows(tmp_path / "r" / "edges.csv")
+    assert {row["source"] for row in rows} | {row["target"] for row in rows} == set(names.values())
+    graph = networkx.read_graphml(tmp_path / "r" / "graph.graphml")
+    assert set(networkx.get_node_attributes(graph, "name").values()) == set(names.values())
+
+
+def test_constant_and_copied_columns_are_named(frame, table, tmp_path, capsys):
+    changed = frame.drop(columns="who").assign(flat=1.0, copy=frame["a"])
+    assert run("discover", table(changed), "--out", tmp_path / "r") == 0
+    out = capsys.readouterr().out
+    assert "Constant columns, left without edges: flat." in out
+    assert "Columns that repeat another: copy = a." in out
+
+
+def test_missing_rows_are_dropped_on_request(frame, table, tmp_path, capsys):
+    changed = frame.drop(columns="who")
+    changed.loc[3, "b"] = np.nan
+    path = table(changed)
+    message = fails(capsys, tmp_path, path)
+    assert "'b'" in message
+    assert "row 4" in message
+    assert run("discover", path, "--out", tmp_path / "r", "--missing", "drop") == 0
+    assert "Dropped 1 rows" in capsys.readouterr().out
+    assert json.loads((tmp_path / "r" / "result.json").read_text())["data"]["dropped rows"] == 1
+
+
+def test_config_file_lies_between_defaults_and_flags(table, tmp_path, capsys):
+    config = tmp_path / "run.toml"
+    config.write_text('threshold = 0.2\nseed = 9\nscale = false\nmissing = "drop"\n')
+    assert run("discover", table(), "--config", config, "--seed", "5", "--out", tmp_path / "r", "--json") == 0
+    found = json.loads(capsys.readouterr().out)["configuration"]
+    assert (found["threshold"], found["seed"], found["scale"]) == (0.2, 5, False)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("treshold = 0.2\n", "found 'treshold'"),
+        ("threshold = = 1\n", "must be TOML"),
+        ('threshold = "high"\n', "threshold"),
+        (None, "must be a readable file"),
+    ],
+)
+def test_bad_config_files(table, tmp_path, capsys, content, words):
+    config = tmp_path / "run.toml"
+    if content is not None:
+        config.write_text(content)
+    assert words in fails(capsys, tmp_path, table(), "--config", config)
+
+
+def test_bad_tables_end_with_status_two(frame, table, tmp_path, capsys):
+    plain = frame.drop(columns="who")
+    assert "none.csv" in fails(capsys, tmp_path, tmp_path / "none.csv")
+    (tmp_path / "empty.csv").write_text("")
+    assert "empty" in fails(capsys, tmp_path, tmp_path / "empty.csv")
+    assert "at least 2" in fails(capsys, tmp_path, table(plain[["a"]]))
+    assert "at least 30 rows; found 29" in fails(capsys, tmp_path, table(plain[:29]))
+    typo = plain.astype(object)
+    typo.loc[16, "b"] = "1.2.3"
+    message = fails(capsys, tmp_path, table(typo))
+    assert all(words in message for words in ("'b'", "'1.2.3'", "row 17", "line 18"))
+    infinite = plain.copy()
+    infinite.loc[7, "c"] = np.inf
+    message = fails(capsys, tmp_path, table(infinite))
+    assert "'c'" in message
+    assert "row 8" in message
+    assert "'a'" in fails(capsys, tmp_path, table(plain.set_axis(["a", "a", "b", "c"], axis=1)))
+    frame.loc[4, "who"] = "bb"
+    message = fails(capsys, tmp_path, table(frame), "--interventions", "who")
+    assert "'bb'" in message
+    assert "row 5" in message
+    assert "'whom'" in fails(capsys, tmp_path, table(frame), "--interventions", "whom")
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 nothing")
+    assert "t.parquet" in fails(capsys, tmp_path, tmp_path / "t.parquet")
+
+
+def test_an_output_folder_that_cannot_be_written(table, tmp_path, capsys):
+    (tmp_path / "taken").write_text("a file")
+    assert run("discover", table(), "--out", tmp_path / "taken") == 2
+    assert "must be a folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["discover"], ["discover", "x.csv", "--nonsense"], ["nonsense"], [], ["discover", "x.csv", "--threshold", "2"]]
+)
+def test_bad_usage_is_status_two(arguments, capsys):
+    try:
+        status = main(arguments)
+    except SystemExit as stop:
+        status = stop.code
+    assert status == 2
+    captured = capsys.readouterr()
+    assert captured.out + captured.err
+
+
+def test_simulate_then_discover(tmp_path, capsys):
+    path = tmp_path / "sim.npz"
+    simulated = ["--variables", "6", "--edges", "6", "--mechanisms", "nn", "--targets", "6", "--regime-rows", "50", "--seed", "3"]
+    assert run("simulate", path, *simulated) == 0
+    first = path.read_bytes()
+    assert run("simulate", path, *simulated) == 0
+    assert path.read_bytes() == first
+    assert "1,300 rows, 6 variables" in capsys.readouterr().out
+    assert run("discover", path, "--out", tmp_path / "r") == 0
+    assert "300 rows with interventions on 6 variables" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="2"):
+        run("simulate", tmp_path / "s.npz", "--variables", "1")
+    assert "`variables` must be at least 2" in capsys.readouterr().err
+    assert run("simulate", tmp_path / "s.csv") == 2
+    assert not (tmp_path / "s.npz").exists()
+
+
+def test_train_and_export(tmp_path, capsys):
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text("workers = 1\n[model]\nwidth = 16\nheads = 2\nblocks = 1\n[[sizes]]\nsmallest = 5\nlargest = 6\nbatch = 2\nshare = 1.0\n")
+    assert run("train", tmp_path / "run", "--recipe", recipe, "--steps", "2") == 0
+    assert run("train", tmp_path / "run", "--recipe", recipe, "--steps", "3", "--resume") == 0
+    assert run("export", tmp_path / "run" / "last.safetensors", "--out", tmp_path / "w", "--name", "tiny") == 0
+    assert sorted(path.name for path in (tmp_path / "w").iterdir()) == ["tiny.onnx", "tiny.safetensors"]
+    assert run("train", tmp_path / "run", "--recipe", recipe) == 2
+    assert "must not hold a run already" in capsys.readouterr().err
+    assert run("export", tmp_path / "none.safetensors") == 2
+
+
+def command(*arguments):
+    return subprocess.run([sys.executable, "-m", "seacausal", *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def test_the_demo_runs_as_a_command(tmp_path):
+    done = command("demo", "--out", tmp_path / "demo")
+    assert done.returncode == 0, done.stderr
+    assert "7,466 rows, 11 variables, 5,711 rows with interventions on 6 variables." in done.stdout
+    assert "consensus" in done.stdout
+    assert (tmp_path / "demo" / "graph.png").stat().st_size > 20_000
+
+
+def test_help_and_version_load_nothing_heavy():
+    heavy = "numba,torch,onnxruntime,matplotlib,polars,pandas"
+    check = f"import sys, seacausal.cli as c; c.main(['--help']); c.main(['--version']); print([m for m in '{heavy}'.split(',') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0].startswith("usage: seacausal")
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_torch_is_not_needed_to_discover(table, tmp_path):
+    check = (
+        "import sys\nfrom seacausal.cli import main\n"
+        f"status = main(['discover', {str(table())!r}, '--out', {str(tmp_path / 'r')!r}])\n"
+        "sys.exit(status or any(m in sys.modules for m in ('torch', 'onnx', 'safetensors', 'scipy.stats')))"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_training_without_torch_says_what_to_install(tmp_path):
+    check = (
+        "import sys\nfrom seacausal.cli import main\n"
+        "class Absent:\n    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'torch': raise ModuleNotFoundError('no torch', name='torch')\n"
+        f"sys.meta_path.insert(0, Absent()); sys.exit(main(['train', {str(tmp_path / 'r')!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert 'pip install "seacausal[train]"' in done.stderr
+
+
+def test_progress_shows_after_a_second(capsys):
+    from seacausal.cli import Progress
+
+    progress = Progress(3)
+    progress("reading")
+    time.sleep(1.3)
+    progress("estimating")
+    time.sleep(0.3)
+    progress.close()
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "reading ...\nestimating ...\n"
