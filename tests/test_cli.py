@@ -270,12 +270,10 @@ def test_training_without_torch_says_what_to_install(tmp_path):
 def test_progress_shows_after_a_second(capsys):
     from seacausal.cli import Progress
 
-    progress = Progress(3)
-    progress("reading")
-    time.sleep(1.3)
-    progress("estimating")
-    time.sleep(0.3)
-    progress.close()
+    with Progress(3) as progress:
+        progress("reading")
+        time.sleep(1.3)
+        progress("estimating")
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == "reading ...\nestimating ...\n"

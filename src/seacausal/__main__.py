@@ -1,7 +1,5 @@
 """`python -m seacausal` is the command `seacausal`."""
 
-import sys
+from seacausal.cli import run
 
-from seacausal.cli import main
-
-sys.exit(main())
+run()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from seacausal.io.cells import Missing
+    from seacausal.report.painter import Painter
 
 Progress = Callable[[str], None]
 """Called with the name of each stage as it begins."""
@@ -129,22 +130,33 @@ class CausalGraph:
             | {"python": platform.python_version()},
         }
 
-    def save(self, folder: str | os.PathLike[str], *, reference: np.ndarray | None = None) -> list[Path]:
+    def save(self, folder: str | os.PathLike[str], *, reference: np.ndarray | None = None, painter: Painter | None = None) -> list[Path]:
         """Write `edges.csv`, `graph.graphml`, `result.json` and `graph.png`, each whole or not at all; returns their paths.
+
+        Parameters
+        ----------
+        reference
+            (d, d) bool graph, i -> j, to show beside the prediction.
+        painter
+            A process that draws, started earlier to save time.
 
         Raises
         ------
         DataError
             If the folder cannot be written.
         """
-        from seacausal.report.plots import render_png
-
         path = prepare_folder(folder)
+        if painter is None:
+            from seacausal.report.plots import render_png
+
+            picture = render_png(self.plot(reference=reference))
+        else:
+            picture = painter.paint(self.estimate, self.config.threshold, reference)
         content = {
             "edges.csv": format_edges_csv(self.estimate),
             "graph.graphml": format_graphml(self.estimate, self.config.threshold),
             "result.json": format_json(self.summary()),
-            "graph.png": render_png(self.plot(reference=reference)),
+            "graph.png": picture,
         }
         write_results(path, content)
         return [path / name for name in content]

@@ -12,8 +12,9 @@ from seacausal.simulate.graphs import GRAPHS
 from seacausal.simulate.mechanisms import MECHANISMS, Mechanism, draw_mechanism
 from seacausal.simulate.noise import LAWS, SQRT3, draw_noise
 
-INTERVENTIONS = ("gaussian", "shifted", "uniform", "shift", "knock-down")
-"""What a target becomes: N(0, 1), N(2, 1) or U(-1, 1) instead of its mechanism; or its own value moved by a constant, or shrunk."""
+INTERVENTIONS = ("gaussian", "shifted", "uniform", "shift", "knock-down", "activity")
+"""What a target becomes: N(0, 1), N(2, 1) or U(-1, 1) instead of its mechanism; its own value moved by a constant, or shrunk; or, as under a drug
+that blocks a protein without removing it, only its children see it shrunk and moved while its measured value stays."""
 MEASUREMENTS = ("none", "units", "round", "exponential", "zero-inflate", "noise")
 
 
@@ -77,9 +78,13 @@ class Simulation:
             for value in values:
                 if value not in known[name]:
                     raise DataError(f"`{name}` must be one of {', '.join(known[name])}; found {value!r}.")
+        if not self.mechanisms:
+            raise DataError("`mechanisms` must name at least one mechanism; found none.")
         pairs = self.variables * (self.variables - 1) / 2
         if self.variables < 2 or not 0 <= self.edges <= pairs:
             raise DataError(f"`variables` must be at least 2 and `edges` between 0 and {pairs:.0f}; found {self.variables} and {self.edges}.")
+        if self.hidden < 0:
+            raise DataError(f"`hidden` must not be negative; found {self.hidden}.")
         if not 0 <= self.targets <= self.variables:
             raise DataError(f"`targets` must lie between 0 and {self.variables} variables; found {self.targets}.")
         if self.observational_rows + self.targets * self.regime_rows < 1 or min(self.observational_rows, self.regime_rows) < 0:
@@ -100,13 +105,15 @@ def simulate_dataset(simulation: Simulation, *, generator: np.random.Generator) 
     targets[1 + np.arange(len(targeted)), targeted] = True
     regime = np.repeat(np.arange(len(targets)), [simulation.observational_rows] + [simulation.regime_rows] * len(targeted)).astype(np.int32)
     values = np.empty((len(regime), len(adjacency)), np.float32)
+    active = values if simulation.intervention != "activity" else np.empty_like(values)  # what children see
     for variable in topological_order(adjacency):
         parents = np.flatnonzero(adjacency[:, variable])
-        own = _simulate_variable(simulation, values[:, parents], regime, len(targets), generator)
+        own = _simulate_variable(simulation, active[:, parents], regime, len(targets), generator)
+        values[:, variable] = own
         hit = targets[regime, variable]
         if hit.any():
             own[hit] = _intervene(simulation.intervention, own[hit], generator)
-        values[:, variable] = own
+        active[:, variable] = own
     names = tuple(f"X{i + 1}" for i in range(d))
     return Dataset(_measure(simulation.measurement, values[:, :d], generator), names, regime, targets[:, :d], adjacency[:d, :d])
 
@@ -159,7 +166,9 @@ def _intervene(kind: str, own: np.ndarray, generator: np.random.Generator) -> np
         return generator.uniform(-1, 1, n).astype(np.float32)
     if kind == "shift":
         return own + np.float32(generator.uniform(0.5, 3) * generator.choice([-1, 1]) * (own.std() + 1e-3))
-    if kind == "knock-down":
+    if kind == "activity":
+        own = own + np.float32(generator.uniform(-2, 2) * own.std())
+    if kind in ("knock-down", "activity"):
         return own * np.float32(generator.uniform(0, 0.5))
     return generator.standard_normal(n, dtype=np.float32) + np.float32(2.0 if kind == "shifted" else 0.0)
 

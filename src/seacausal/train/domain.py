@@ -41,7 +41,7 @@ def draw_simulation(domain: Domain, variables: int, *, generator: np.random.Gene
     observational, targets, regime_rows = _draw_rows(domain, d, generator)
     return Simulation(
         variables=d,
-        edges=min(d * generator.uniform(0.4, 4), pairs * generator.uniform(0.3, 0.95)),
+        edges=min(d * generator.uniform(0.4, 5), pairs * generator.uniform(0.4, 0.97)),
         graph="erdos-renyi" if share() < 0.65 else "scale-free",
         mechanisms=domain.mechanisms if share() < domain.mixed else (str(generator.choice(domain.mechanisms)),),
         observational_rows=observational,
@@ -55,7 +55,7 @@ def draw_simulation(domain: Domain, variables: int, *, generator: np.random.Gene
         hidden=int(generator.integers(1, 2 + d // 5)) if share() < domain.hidden else 0,
         targets=targets,
         regime_rows=regime_rows,
-        intervention=str(generator.choice(INTERVENTIONS, p=(0.3, 0.2, 0.1, 0.2, 0.2))),
+        intervention=str(generator.choice(INTERVENTIONS, p=(0.25, 0.2, 0.05, 0.15, 0.2, 0.15))),
         measurement=str(generator.choice(kinds, p=(0.54, 0.28, 0.05, 0.04, 0.04, 0.05))),
     )
 
@@ -77,6 +77,9 @@ def _draw_rows(domain: Domain, d: int, generator: np.random.Generator) -> tuple[
     if generator.random() >= domain.interventional:
         return log_uniform(60, most), 0, 0
     targets = d if generator.random() < 0.6 else int(generator.integers(1, d + 1))
+    if generator.random() < 0.2:  # a screen: hardly any control, one to three rows for each target
+        regime_rows = int(generator.integers(1, 4))
+        return max(log_uniform(1, 100), 60 - targets * regime_rows), targets, regime_rows
     regime_rows = log_uniform(1, max(1, min(1000, most // (targets + 1))))
     observational = log_uniform(1, 30) if generator.random() < 0.15 else log_uniform(50, max(60, most - targets * regime_rows))
     return max(observational, 60 - targets * regime_rows), targets, regime_rows

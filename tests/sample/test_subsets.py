@@ -1,0 +1,153 @@
+"""The greedy sampler against a naive twin and against what its counts must say."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from seacausal.errors import DataError
+from seacausal.sample.subsets import next_random, sample_subsets
+
+
+def recount(variables: np.ndarray, d: int) -> np.ndarray:
+    visits = np.zeros((d, d), int)
+    for subset in variables:
+        for i, j in itertools.permutations(subset, 2):
+            visits[i, j] += 1
+    return visits
+
+
+def random_scores(seed: int, d: int) -> np.ndarray:
+    """Symmetric and of very different sizes."""
+    scores = np.random.default_rng(seed).standard_normal((d, d)) ** 3
+    return np.triu(scores, 1) + np.triu(scores, 1).T
+
+
+def sample_naively(scores: np.ndarray, count: int, size: int, random_share: float, generator: np.random.Generator) -> np.ndarray:
+    """Visits of method.md, section 1, word by word."""
+    d = len(scores)
+    visits = np.zeros((d, d))
+    for t in range(count):
+        a = np.ones((d, d)) if t < round(count * random_share) else np.abs(scores)
+        damped = a / np.sqrt(1 + visits)
+        np.fill_diagonal(damped, 0)
+        drawn: list[int] = []
+        while len(drawn) < size:
+            weight = damped[drawn].sum(0) if drawn else damped.sum(1)
+            weight[drawn] = 0
+            drawn.append(int(generator.choice(d, p=weight / weight.sum())))
+        visits[np.ix_(drawn, drawn)] += 1
+    np.fill_diagonal(visits, 0)
+    return visits
+
+
+def test_splitmix64():
+    """The first numbers from seed 1234567 of the reference implementation (Vigna, 2015), their upper 53 bits."""
+    expected = (6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821)
+    state, found = np.uint64(1234567), []
+    for _ in expected:
+        state, uniform = next_random(np.uint64(state))
+        found.append(uniform)
+    assert found == [(number >> 11) / 2**53 for number in expected]
+
+
+sizes = st.integers(2, 25)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    data=st.data(),
+    d=sizes,
+    count=st.integers(0, 60),
+    share=st.floats(0, 1),
+    seed=st.integers(0, 2**62 - 1),
+)
+def test_variables_are_distinct_and_visits_counted(data, d, count, share, seed):
+    size = data.draw(st.integers(2, min(d, 6)))
+    scores = data.draw(hnp.arrays(float, (d, d), elements=st.one_of(st.sampled_from([0.0, 1.0, -1.0, 1e-300, 1e9]), st.floats(-1, 1))))
+    subset = sample_subsets(scores, count, size=size, random_share=share, seed=seed)
+    assert subset.variables.shape == (count, size)
+    assert all(len(set(row)) == size and set(row) <= set(range(d)) for row in subset.variables.tolist())
+    assert np.array_equal(subset.visits, recount(subset.variables, d))
+
+
+def test_the_seed_decides():
+    scores = random_scores(0, 12)
+    first, again, other = (sample_subsets(scores, 40, seed=seed) for seed in (3, 3, 4))
+    assert first.variables.tobytes() == again.variables.tobytes()
+    assert first.visits.tobytes() == again.visits.tobytes()
+    for half in (slice(20), slice(20, 40)):
+        assert not np.array_equal(first.variables[half], other.variables[half])
+
+
+def test_the_random_half_comes_first_and_ignores_the_scores():
+    first, other = (sample_subsets(random_scores(seed, 12), 40, random_share=0.5).variables for seed in (0, 1))
+    assert np.array_equal(first[:20], other[:20])
+    assert not np.array_equal(first[20:], other[20:])
+
+
+def test_only_sizes_of_scores_matter():
+    scores = random_scores(0, 12)
+    expected = sample_subsets(scores, 40).variables
+    assert np.array_equal(sample_subsets(-scores, 40).variables, expected)
+    assert np.array_equal(sample_subsets(2 * np.triu(scores), 40).variables, expected)
+    assert np.array_equal(sample_subsets(scores + np.eye(12) * np.abs(scores).max(), 40).variables, expected)
+
+
+def test_all_pairs_are_visited_and_evenly():
+    """2,000 visits of 190 pairs. Even draws without damping give counts of variance 9.7; damping spreads them more evenly, about 7."""
+    pairs = np.triu_indices(20, 1)
+    visits = np.array([sample_subsets(np.zeros((20, 20)), 200, random_share=1.0, seed=seed).visits[pairs] for seed in range(10)])
+    assert (visits.sum(1) == 2000).all()
+    assert visits.min() > 0
+    assert visits.var(1).mean() < 8.3
+
+
+def test_scores_of_a_pair_raise_its_visits():
+    scores = np.full((15, 15), 0.01)
+    flat = sample_subsets(scores, 100, random_share=0.0).visits
+    scores[2, 9] = scores[9, 2] = 1.0
+    raised = sample_subsets(scores, 100, random_share=0.0).visits
+    assert raised[2, 9] > 2 * flat[2, 9]
+    assert raised[2, 9] == raised.max()
+    assert sample_subsets(scores, 100, random_share=1.0).visits[2, 9] < 0.5 * raised[2, 9]
+
+
+def test_scores_of_zero_still_fill_a_subset():
+    """One pair alone has a score, and every subset needs three further variables."""
+    scores = np.zeros((8, 8))
+    scores[1, 4] = scores[4, 1] = 0.7
+    variables = sample_subsets(scores, 50, random_share=0.0).variables
+    assert all({1, 4} <= set(row) for row in variables.tolist())
+    assert set(variables.ravel().tolist()) == set(range(8))
+
+
+@pytest.mark.parametrize(("d", "count", "size", "share"), [(8, 12, 5, 0.5), (8, 12, 5, 0.0), (7, 10, 3, 0.0), (12, 8, 5, 1.0)])
+def test_frequencies_are_those_of_the_naive_sampler(d, count, size, share):
+    scores, runs, generator = random_scores(2, d), 400, np.random.default_rng([5, d, count])
+    ours = np.array([sample_subsets(scores, count, size=size, random_share=share, seed=seed).visits for seed in range(runs)], float)
+    naive = np.array([sample_naively(scores, count, size, share, generator) for _ in range(runs)])
+    pairs = np.triu_indices(d, 1)
+    for a, b in ((ours[:, *pairs], naive[:, *pairs]), (ours.sum(1), naive.sum(1))):
+        error = np.sqrt((a.var(0) + b.var(0)) / runs) + 1e-3
+        assert (np.abs(a.mean(0) - b.mean(0)) < 4.5 * error).all()
+        assert np.abs(a.std(0) - b.std(0)).max() < 0.2 * a.std(0).max()
+
+
+def test_the_first_variable_is_drawn_by_row_sums():
+    scores = random_scores(3, 6)
+    share = np.abs(scores).sum(1) / np.abs(scores).sum()
+    first = [sample_subsets(scores, 1, random_share=0.0, seed=seed).variables[0, 0] for seed in range(4000)]
+    found = np.bincount(first, minlength=6) / 4000
+    assert (np.abs(found - share) < 4.5 * np.sqrt(share * (1 - share) / 4000)).all()
+    assert np.ptp(share) > 20 / math.sqrt(4000)
+
+
+@pytest.mark.parametrize(("d", "size"), [(4, 5), (1, 2), (0, 5)])
+def test_too_few_variables(d, size):
+    with pytest.raises(DataError, match=f"subset of {size} variables .* found {d}"):
+        sample_subsets(np.ones((d, d)), 10, size=size)
