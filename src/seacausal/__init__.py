@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seacausal.data import Dataset, EdgeProbabilities
     from seacausal.discovery import CausalGraph, DiscoverConfig, discover
-    from seacausal.errors import CheckpointError, DataError, EstimateError, SeaError
+    from seacausal.errors import CheckpointError, DataError, SeaError
     from seacausal.io.table import read_table
     from seacausal.simulate.dataset import Simulation, simulate_dataset
 
@@ -25,7 +25,6 @@ _HOME = {
     "Dataset": "data",
     "DiscoverConfig": "discovery",
     "EdgeProbabilities": "data",
-    "EstimateError": "errors",
     "SeaError": "errors",
     "Simulation": "simulate.dataset",
     "discover": "discovery",
@@ -41,7 +40,6 @@ __all__ = [
     "Dataset",
     "DiscoverConfig",
     "EdgeProbabilities",
-    "EstimateError",
     "SeaError",
     "Simulation",
     "discover",

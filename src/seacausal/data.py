@@ -6,7 +6,7 @@ in a batch, c channels, h heads. `adjacency[i, j]` is i -> j, always.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -95,9 +95,3 @@ class Degenerate:
     dependent: tuple[str, ...] = ()
     """Columns that are a linear combination of earlier ones, duplicates excluded."""
 
-
-@dataclass(frozen=True)
-class Timing:
-    """Seconds spent in each stage, in order."""
-
-    seconds: dict[str, float] = field(default_factory=dict)

@@ -208,33 +208,26 @@ def discover(
     if unknown:
         known = ", ".join(DiscoverConfig.__dataclass_fields__)
         raise DataError(f"Options must be among {known}; found {', '.join(sorted(unknown))}. Check the spelling.")
-    from seacausal.views import find_degenerate
-
     settings = replace(config or DiscoverConfig(), **options)
     begin = progress or (lambda stage: None)
     begin("read")
     started = time.perf_counter()
     dataset = data if isinstance(data, Dataset) else read_table(data, interventions=interventions, missing=missing, index=index, names=names)
     seconds = {"read": time.perf_counter() - started}
-    degenerate = find_degenerate(dataset)
-    kept = np.array([name not in degenerate.constant for name in dataset.names])
-    direct = np.zeros((len(kept), len(kept)))
     network = network or released(threads=settings.workers)
-    if kept.sum() >= 2:
-        inside, spent = _infer(_keep_columns(dataset, kept), settings, network, begin)
-        direct[np.ix_(kept, kept)] = inside
-        seconds |= spent
+    direct, degenerate, spent = _infer(dataset, settings, network, begin)
     facts = {
         "rows": len(dataset.values),
         "dropped rows": dataset.dropped_rows,
-        "variables": len(kept),
+        "variables": len(dataset.names),
         "intervened rows": int(dataset.targets[dataset.regime].any(1).sum()),
         "intervened variables": [dataset.names[i] for i in np.flatnonzero(dataset.targets[np.unique(dataset.regime)].any(0))],
     }
-    return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, degenerate, network.sha256, seconds)
+    return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, degenerate, network.sha256, seconds | spent)
 
 
-def _infer(dataset: Dataset, config: DiscoverConfig, network: Network, begin: Progress) -> tuple[np.ndarray, dict[str, float]]:
+def _infer(dataset: Dataset, config: DiscoverConfig, network: Network, begin: Progress) -> tuple[np.ndarray, Degenerate, dict[str, float]]:
+    """Sample, estimate, aggregate: (d, d) probabilities of i -> j, the degenerate columns, and seconds by stage."""
     from seacausal.views import view_dataset
 
     d = len(dataset.names)
@@ -242,14 +235,8 @@ def _infer(dataset: Dataset, config: DiscoverConfig, network: Network, begin: Pr
     views = view_dataset(dataset, subsets, seed=config.seed, rows=config.rows, workers=config.workers, progress=begin)
     begin("aggregate")
     started = time.perf_counter()
-    groups = set(GROUPS) if config.scale else set(GROUPS) - {"variances"}
-    direct = network.predict(encode(views.channels, views.rows, groups))
-    return direct, views.seconds | {"aggregate": time.perf_counter() - started}
-
-
-def _keep_columns(dataset: Dataset, kept: np.ndarray) -> Dataset:
-    """The data set without its constant columns."""
-    if kept.all():
-        return dataset
-    names = tuple(name for name, keep in zip(dataset.names, kept) if keep)
-    return Dataset(np.ascontiguousarray(dataset.values[:, kept]), names, dataset.regime, dataset.targets[:, kept])
+    direct = np.zeros((d, d))
+    if views.channels:
+        groups = set(GROUPS) if config.scale else set(GROUPS) - {"variances"}
+        direct[np.ix_(views.kept, views.kept)] = network.predict(encode(views.channels, views.rows, groups))
+    return direct, views.degenerate, views.seconds | {"aggregate": time.perf_counter() - started}

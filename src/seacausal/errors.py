@@ -12,9 +12,5 @@ class DataError(SeaError, ValueError):
     """The data, or an option, is not what the method needs."""
 
 
-class EstimateError(SeaError):
-    """Too many local estimates failed."""
-
-
 class CheckpointError(SeaError):
     """A checkpoint or weights file is damaged or of another kind."""

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from seacausal.data import Dataset, Degenerate
+from seacausal.estimate.degenerate import find_degenerate
 from seacausal.estimate.local import estimate_subsets, plan_rows, pool_estimates
-from seacausal.estimate.statistics import global_statistics, interventional_statistics, standardise
+from seacausal.estimate.statistics import global_statistics, gram_matrix, interventional_statistics, standardise
 from seacausal.sample.subsets import sample_subsets
 
 SUBSET_SIZE = 5
@@ -21,7 +22,11 @@ class Views:
     """What the aggregator is given."""
 
     channels: dict[str, np.ndarray]
-    """(d, d) arrays by name, see `aggregate.encoding.CHANNELS`."""
+    """Arrays by name over the columns that vary, see `aggregate.encoding.CHANNELS`; empty where fewer than two do."""
+    kept: np.ndarray
+    """(d,) bool, the columns that vary."""
+    degenerate: Degenerate
+    """Columns that carry no information of their own."""
     rows: int
     """n."""
     seconds: dict[str, float]
@@ -34,7 +39,7 @@ def view_dataset(
     """Statistics of all pairs, then local estimates on `subsets` subsets of five variables.
 
     Half of the subsets are drawn evenly and half by the size of the partial correlation. Below five variables, or with `subsets` = 0, there are no
-    local estimates. Constant columns must have been removed.
+    local estimates. Constant columns are left out.
     """
     marks: list[tuple[str, float]] = []
 
@@ -45,50 +50,27 @@ def view_dataset(
 
     begin("statistics")
     z, _, spread = standardise(dataset.values)
-    targeted = dataset.targets[dataset.regime] if dataset.interventional else None
-    channels = global_statistics(z, spread, targeted)
-    if targeted is not None:
-        channels |= interventional_statistics(z, targeted)
-    if z.shape[1] >= SUBSET_SIZE and subsets > 0:
+    kept = spread > 0
+    targets = dataset.targets
+    if not kept.all():
+        z, spread, targets = np.ascontiguousarray(z[:, kept]), spread[kept], targets[:, kept]
+    n, d = z.shape
+    gram = gram_matrix(z)
+    varying, constant = [[name for name, keep in zip(dataset.names, kept.tolist()) if keep is wanted] for wanted in (True, False)]
+    degenerate = find_degenerate(gram[1 : 1 + d, 1 : 1 + d] / n, n, varying, constant)
+    channels: dict[str, np.ndarray] = {}
+    if d >= 2:
+        targeted = targets[dataset.regime] if dataset.interventional else None
+        channels = global_statistics(z, spread, targeted, gram=gram)
+        if targeted is not None:
+            channels |= interventional_statistics(z, targeted)
+    if d >= SUBSET_SIZE and subsets > 0:
         begin("sample")
         subset = sample_subsets(channels["partial correlation"], subsets, size=SUBSET_SIZE, seed=seed)
         begin("estimate")
-        plan = plan_rows(dataset.regime, dataset.targets, generator=np.random.default_rng(seed))
-        estimates = estimate_subsets(z, dataset.regime, dataset.targets, subset.variables, plan, rows=rows, workers=workers)
-        channels |= pool_estimates(estimates, subset.variables, z.shape[1])
+        plan = plan_rows(dataset.regime, targets, generator=np.random.default_rng(seed))
+        estimates = estimate_subsets(z, dataset.regime, targets, subset.variables, plan, rows=rows, workers=workers)
+        channels |= pool_estimates(estimates, subset.variables, d)
     begin("")
     seconds = {stage: after - before for (stage, before), (_, after) in zip(marks, marks[1:])}
-    return Views(channels, len(z), seconds)
-
-
-def find_degenerate(dataset: Dataset) -> Degenerate:
-    """Constant columns, columns that repeat an earlier one, and linear combinations of earlier ones, by a relative pivot of 1e-10.
-
-    With no more rows than variables every later column is a combination of the earlier ones; then only copies are reported.
-    """
-    z, _, spread = standardise(dataset.values)
-    live = np.flatnonzero(spread > 0)
-    correlation = z[:, live].T @ z[:, live] / len(z)
-    names = [dataset.names[i] for i in live]
-    duplicate, dependent = [], []
-    same = np.triu(1 - np.abs(correlation) < 1e-10, 1)
-    for j in np.flatnonzero(same.any(0)):
-        duplicate.append((names[j], names[int(np.argmax(same[:, j]))]))
-    if len(z) > len(live):
-        copies = {name for name, _ in duplicate}
-        dependent = [names[j] for j in _dependent_columns(correlation) if names[j] not in copies]
-    constant = tuple(name for name, s in zip(dataset.names, spread) if s == 0)
-    return Degenerate(constant, tuple(duplicate), tuple(dependent))
-
-
-def _dependent_columns(correlation: np.ndarray) -> list[int]:
-    """Columns whose variance given all earlier ones is below 1e-10: a Cholesky sweep that passes them over."""
-    left = correlation.copy()
-    found = []
-    for j in range(len(left)):
-        if left[j, j] < 1e-10:
-            found.append(j)
-            continue
-        row = left[j, j + 1 :] / left[j, j]
-        left[j + 1 :, j + 1 :] -= np.outer(left[j, j + 1 :], row)
-    return found
+    return Views(channels, kept, degenerate, n, seconds)

@@ -61,7 +61,7 @@ def gram_matrix(z: np.ndarray) -> np.ndarray:
     return gram
 
 
-def global_statistics(z: np.ndarray, spread: np.ndarray, targeted: np.ndarray | None) -> Statistics:
+def global_statistics(z: np.ndarray, spread: np.ndarray, targeted: np.ndarray | None, *, gram: np.ndarray | None = None) -> Statistics:
     """All statistics that need no regimes.
 
     Parameters
@@ -72,9 +72,11 @@ def global_statistics(z: np.ndarray, spread: np.ndarray, targeted: np.ndarray | 
         (d,) standard deviations before standardising.
     targeted
         (n, d) bool, where a variable was intervened on; None where none was.
+    gram
+        `gram_matrix(z)` where it is there already.
     """
     d = z.shape[1]
-    gram = gram_matrix(z)
+    gram = gram_matrix(z) if gram is None else gram
     if targeted is None or d > EXACT_EXCLUSION or not targeted.any():
         out = _columns(gram, np.arange(d))
     else:
