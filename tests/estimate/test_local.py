@@ -249,7 +249,9 @@ def test_pooling_is_what_a_loop_would_do():
     found = pool_estimates(LocalEstimates(marks, direct), variables, d)
     uncovered = 0
     for i, j in itertools.product(range(d), repeat=2):
-        at = [(s, *np.flatnonzero(subset == i), *np.flatnonzero(subset == j)) for s, subset in enumerate(variables) if {i, j} <= set(subset) and i != j]
+        at = [
+            (s, *np.flatnonzero(subset == i), *np.flatnonzero(subset == j)) for s, subset in enumerate(variables) if {i, j} <= set(subset) and i != j
+        ]
         uncovered += i != j and not at
         assert found["covered"][i, j] == bool(at)
         assert found["visits"][i, j] == pytest.approx(np.log1p(len(at)) / 4)

@@ -55,7 +55,7 @@ def test_auc_is_scikit_learns(drawn):
 
 
 def test_ranking_by_hand():
-    """Five pairs: the edges are first and third."""
+    """Six pairs: the edges are first and third, the last three tie."""
     scores = np.array([[0, 0.9, 0.8], [0.1, 0, 0.7], [0.1, 0.1, 0]])
     assert score_average_precision(CHAIN, scores) == pytest.approx((1 + 2 / 3) / 2)
     assert score_auc(CHAIN, scores) == pytest.approx(7 / 8)
@@ -101,7 +101,8 @@ def test_structural_hamming_distance_follows_the_threshold():
 
 
 @pytest.mark.parametrize(
-    ("forward", "backward", "share"), [((0.9, 0.9), (0, 0), 1), ((0.3, 0.1), (0.2, 0.2), 0.5), ((0.1, 0.1), (0.2, 0.2), 0), ((0.4, 0.4), (0.4, 0.3), 0.5)]
+    ("forward", "backward", "share"),
+    [((0.9, 0.9), (0, 0), 1), ((0.3, 0.1), (0.2, 0.2), 0.5), ((0.1, 0.1), (0.2, 0.2), 0), ((0.4, 0.4), (0.4, 0.3), 0.5)],
 )
 def test_orientation(forward, backward, share):
     """Probabilities of 0 -> 1 and 1 -> 2, then of the reverse; a tie is not an orientation, and pairs without an edge do not count."""
@@ -113,9 +114,8 @@ def test_orientation(forward, backward, share):
 
 
 def test_calibration_by_hand():
-    """Of six pairs one bin holds 0.25, 0.25 and an edge, another 0.95 and an edge; two zeros are right."""
+    """Bin 0 has two pairs at 0; bin 2 three pairs that add up to 0.79, one of them an edge; bin 9 an edge at 0.95."""
     direct = np.array([[0.5, 0.25, 0.0], [0.25, 0.5, 0.95], [0.0, 0.29, 0.5]])
-    # Bin 2: three pairs whose probabilities add up to 0.79, one edge. Bin 9: 0.95, one edge. Bin 0: two pairs, no edge.
     assert score_calibration(CHAIN, direct) == pytest.approx((abs(1 - 0.79) + abs(1 - 0.95)) / 6)
     assert score_calibration(CHAIN, direct, bins=1) == pytest.approx(abs(2 - 1.74) / 6)
 
