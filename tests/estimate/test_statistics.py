@@ -351,6 +351,19 @@ def test_interventional_statistics(control):
         assert found["target rows"][i, j] == pytest.approx(np.log1p(len(hit)) / 8)
 
 
+@pytest.mark.parametrize("interventions", [False, True])
+def test_a_gram_matrix_may_be_handed_in(interventions):
+    table, targeted = intervened_table(8)
+    z, _, spread = standardise(table)
+    expected = global_statistics(z, spread, targeted if interventions else None)
+    found = global_statistics(z, spread, targeted if interventions else None, gram=gram_matrix(z))
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value, err_msg=name)
+    if not interventions:
+        half = global_statistics(z, spread, None, gram=gram_matrix(z[::2]))  # it is looked at indeed
+        np.testing.assert_array_equal(half["cubic"], global_statistics(z[::2], spread, None)["cubic"])
+
+
 # Data that has something wrong with it
 
 
