@@ -94,4 +94,3 @@ class Degenerate:
     """(column, the earlier column that it repeats up to shift and scale)."""
     dependent: tuple[str, ...] = ()
     """Columns that are a linear combination of earlier ones, duplicates excluded."""
-

@@ -125,9 +125,9 @@ def test_calibration_extremes():
     assert score_calibration(CHAIN, CHAIN.astype(float)) == 0
     assert score_calibration(CHAIN, 1.0 - CHAIN) == 1
     assert score_calibration(CHAIN, np.full((3, 3), 1 / 3)) == pytest.approx(0, abs=1e-15)
-    # Of two edges at 1 and 0.95, in one bin, and a non-edge at 0.95 the errors cancel but for 0.9.
-    direct = np.array([[0, 1.0, 0.95], [0, 0, 0.95], [0, 0, 0]])
-    assert score_calibration(CHAIN, direct) == pytest.approx(0.9 / 6)
+    # An edge at 0.95 and a non-edge at 1 in one bin: what one has too little the other has too much.
+    direct = np.array([[0, 0, 1.0], [0, 0, 0.95], [0, 0, 0]])
+    assert score_calibration(CHAIN, direct) == pytest.approx((1 + abs(1 - 1.95)) / 6)
 
 
 def test_calibrated_probabilities_have_hardly_any_error():

@@ -391,17 +391,17 @@ def test_blocked_activity_shows_in_the_children_alone(intervened):
 
 
 def test_hidden_roots_are_left_out(fix_graph):
-    """Of 0 -> {2, 3} and 1 -> 4 only the root of two children can be hidden: it stays as a correlation without an edge."""
-    fix_graph(5, ((0, 2), (0, 3), (1, 4)))
+    """Of 0 -> 4 and 1 -> {2, 3} only the root of two children can be hidden: it stays as a correlation without an edge."""
+    fix_graph(5, ((0, 4), (1, 2), (1, 3)))
     fields = {"edges": 3, "graph": "fixed", "observational_rows": 5000, "weights": (0.9, 1.0)}
     dataset = simulate(6, variables=4, hidden=1, **fields)
     assert dataset.values.shape == (5000, 4)
     assert dataset.names == ("X1", "X2", "X3", "X4")
-    assert np.argwhere(dataset.adjacency).tolist() == [[0, 3]]  # 1 -> 4 of the whole graph
+    assert np.argwhere(dataset.adjacency).tolist() == [[0, 3]]  # 0 -> 4 of the whole graph
     correlation = np.corrcoef(dataset.values.T)
     assert abs(correlation[1, 2]) > 0.3
     assert np.abs(correlation[[0, 0, 1, 2], [1, 2, 3, 3]]).max() < 0.06
-    assert np.argwhere(simulate(6, variables=5, hidden=0, **fields).adjacency).tolist() == [[0, 2], [0, 3], [1, 4]]
+    assert np.argwhere(simulate(6, variables=5, hidden=0, **fields).adjacency).tolist() == [[0, 4], [1, 2], [1, 3]]
 
 
 def test_without_roots_to_hide_the_size_still_holds(fix_graph):

@@ -81,6 +81,9 @@ def estimate_subsets(
     workers
         Threads; the answers do not depend on it.
     """
+    # Another type or layout would be compiled for: seconds, for every one of them.
+    z, regime, targets = np.ascontiguousarray(z, np.float64), np.ascontiguousarray(regime, np.int32), np.ascontiguousarray(targets, bool)
+    variables = np.ascontiguousarray(variables, np.int64)
     thresholds = np.array([fisher_thresholds(n, alpha) for n in range(rows + 1)])
     masks, allowed = parent_combinations()
     marks = np.zeros((len(variables), K, K), np.int8)

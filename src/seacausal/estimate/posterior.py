@@ -27,12 +27,14 @@ def parent_combinations() -> tuple[np.ndarray, np.ndarray]:
     -------
     (8688, 4) uint8 parent masks of the variables 0..3, and (8688,) uint8 mask of the variables that do not descend from variable 4.
     """
-    masks = np.array(list(itertools.product(*[[m for m in range(32) if not m >> v & 1] for v in range(4)])), np.uint8)
-    placed = np.full(len(masks), 16, np.uint8)  # variable 4 has no parents yet, so it can come first
+    four = np.array(list(itertools.product(*[[m for m in range(16) if not m >> v & 1] for v in range(4)])), np.uint8)
+    placed = np.zeros(len(four), np.uint8)
     for _ in range(4):
         for v in range(4):
-            placed |= np.where((masks[:, v] & ~placed) == 0, 1 << v, 0).astype(np.uint8)
-    masks = masks[placed == 31]
+            placed |= np.where((four[:, v] & ~placed) == 0, 1 << v, 0).astype(np.uint8)
+    four = four[placed == 15]  # the 543 DAGs of variables 0..3, each with any children of variable 4
+    children = (16 * (np.arange(16)[:, None] >> np.arange(4) & 1)).astype(np.uint8)
+    masks = (four[:, None] | children).reshape(-1, 4)
     descends = np.full(len(masks), 16, np.uint8)
     for _ in range(4):
         for v in range(4):
