@@ -65,17 +65,18 @@ def test_the_plan_lists_the_rows_that_target_each_variable(observational):
     assert sorted(plan.pool) == everything.tolist()
 
 
-def chosen_rows(plan, turn: int, subset: np.ndarray, rows: int) -> np.ndarray:
+def chosen_rows(plan, turn: int, regime: np.ndarray, targets: np.ndarray, subset: np.ndarray, rows: int) -> np.ndarray:
     chosen = np.full(rows, -1)
-    return chosen[: _choose_rows(turn, subset, plan.pool, plan.hit, plan.hit_start, rows, chosen)]
+    return chosen[: _choose_rows(turn, regime, targets, subset, plan.pool, plan.hit, plan.hit_start, rows, chosen)]
 
 
 def test_subsets_see_disjoint_blocks_of_rows():
-    plan = plan_rows(np.zeros(1000, np.int32), np.zeros((1, 5), bool), generator=np.random.default_rng(0))
-    blocks = [chosen_rows(plan, turn, np.arange(5), 250) for turn in range(5)]
+    table = np.zeros(1000, np.int32), np.zeros((1, 5), bool)
+    plan = plan_rows(*table, generator=np.random.default_rng(0))
+    blocks = [chosen_rows(plan, turn, *table, np.arange(5), 250) for turn in range(5)]
     assert sorted(np.concatenate(blocks[:4])) == list(range(1000))
     assert np.array_equal(blocks[4], blocks[0])
-    assert sorted(chosen_rows(plan, 3, np.arange(5), 5000)) == list(range(1000))
+    assert sorted(chosen_rows(plan, 3, *table, np.arange(5), 5000)) == list(range(1000))
 
 
 def test_a_sixth_of_the_rows_targets_each_variable_of_the_subset():
@@ -85,10 +86,24 @@ def test_a_sixth_of_the_rows_targets_each_variable_of_the_subset():
     regime = np.repeat(np.arange(8), sizes).astype(np.int32)
     plan = plan_rows(regime, targets, generator=np.random.default_rng(0))
     for turn in range(4):
-        chosen = chosen_rows(plan, turn, np.array([0, 1, 2, 3, 5]), 300)
+        chosen = chosen_rows(plan, turn, regime, targets, np.array([0, 1, 2, 3, 5]), 300)
         assert len(set(chosen.tolist())) == 300
         assert np.bincount(regime[chosen], minlength=8).tolist() == [140, 50, 50, 10, 50, 0, 0, 0]
-    assert not set(chosen_rows(plan, 0, np.arange(5), 300)[:50]) & set(chosen_rows(plan, 1, np.arange(5), 300)[:50])
+    first, second = (chosen_rows(plan, turn, regime, targets, np.arange(5), 300) for turn in (0, 1))
+    assert not set(first[:50]) & set(second[:50])
+
+
+def test_no_row_is_counted_twice_where_control_rows_are_few():
+    """Ten observational rows: the rest of a quota comes from rows that target variables outside the subset."""
+    targets = np.vstack([np.zeros((1, 7), bool), np.eye(7, dtype=bool)])
+    regime = np.repeat(np.arange(8), [10] + [30] * 7).astype(np.int32)
+    plan = plan_rows(regime, targets, generator=np.random.default_rng(0))
+    chosen = chosen_rows(plan, 2, regime, targets, np.arange(5), 120)
+    assert len(set(chosen.tolist())) == len(chosen) == 120
+    counts = np.bincount(regime[chosen], minlength=8)
+    assert counts[1:6].tolist() == [20] * 5
+    assert counts[0] + counts[6] + counts[7] == 20
+    assert len(chosen_rows(plan, 0, regime, targets, np.arange(5), 500)) == 220
 
 
 # Answers

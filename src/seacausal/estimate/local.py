@@ -1,8 +1,9 @@
 """All local estimates of a data set in one compiled pass: for each subset its rows, its covariances, FCI and the exact posterior.
 
-Rows: `b` of them per subset, taken in order from one random permutation, so that consecutive subsets see disjoint blocks. With interventions,
-b / (k + 1) come from the rows that target each of the subset's variables and the rest from the observational regime; targets outside the subset
-are ignored. A variable's score uses only the rows where it was not a target; FCI sees only the rows where no variable of the subset was one.
+Rows: `b` of them per subset, taken in order from one random permutation, so that consecutive subsets see disjoint blocks. With
+interventions, b / (k + 1) come from the rows that target each of the subset's variables and the rest from the observational
+regime, or where that is small from all rows that target none of them; targets outside the subset are ignored. A variable's score
+uses only the rows where it was not a target; FCI sees only the rows where no variable of the subset was one.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from seacausal.estimate.posterior import edge_posterior, parent_combinations, sc
 
 K = 5
 MIN_OBSERVATIONAL = 250
-"""With fewer observational rows than this, any row may fill a subset's quota."""
+"""With fewer observational rows than this, any row that targets none of a subset's variables may fill its quota."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _estimate(
     chosen = np.empty(rows, np.int64)
     for t in range(len(variables)):
         subset = variables[t]
-        used = _choose_rows(first + t, subset, pool, hit, hit_start, rows, chosen)
+        used = _choose_rows(first + t, regime, targets, subset, pool, hit, hit_start, rows, chosen)
         shared = _sum_products(z, regime, targets, subset, chosen[:used], sums)
         _unpack(sums[K], covariance)
         condition(covariance, conditional)
@@ -146,7 +147,7 @@ def _estimate(
 
 
 @njit(cache=True, nogil=True)
-def _choose_rows(turn, subset, pool, hit, hit_start, rows, chosen):  # pragma: no cover - compiled
+def _choose_rows(turn, regime, targets, subset, pool, hit, hit_start, rows, chosen):  # pragma: no cover - compiled
     share = rows // (K + 1)
     used = 0
     for v in subset:
@@ -155,10 +156,17 @@ def _choose_rows(turn, subset, pool, hit, hit_start, rows, chosen):  # pragma: n
         for q in range(take):
             chosen[used] = hit[hit_start[v] + (turn * take + q) % size]
             used += 1
-    take = min(rows - used, len(pool))
-    for q in range(take):
-        chosen[used] = pool[(turn * rows + q) % len(pool)]
-        used += 1
+    for q in range(len(pool)):
+        if used == rows:
+            break
+        row = pool[(turn * rows + q) % len(pool)]
+        targets_row = targets[regime[row]]
+        free = True
+        for v in subset:
+            free = free and not targets_row[v]
+        if free:  # rows that target the subset have had their share
+            chosen[used] = row
+            used += 1
     return used
 
 

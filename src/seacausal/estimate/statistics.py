@@ -1,8 +1,9 @@
 """Global statistics of every ordered pair, from one pass over the rows.
 
 In: standardised rows. Out: a dictionary of (d, d) arrays whose entry [i, j] says how j depends on i. All but the variance channels are free of
-scale and shift. With interventions, the statistics of j's dependence use only rows where j was not a target: that mechanism holds in all of
-them, whatever was done to the others.
+scale and shift. With interventions, the correlations and moments of j's dependence use only rows where j was not a target: that mechanism
+holds in all of them, whatever was done to the others. (Ranks and variances use all rows, and so does everything beyond 40 variables; powers keep the
+centre and scale of all rows.)
 
 The surprising choice: besides z itself, every variable contributes z^2 and z^3 (clipped), so that one (3d, 3d) Gram matrix gives, by linear
 algebra alone, how well a cubic of i explains j, alone or beside cubics of all other variables. That carries direction for nonlinear and
@@ -34,6 +35,12 @@ def standardise(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     -------
     (n, d) z, (d,) means and (d,) standard deviations; a column that varies by less than 1e-10 of its size has standard deviation 0 and z = 0.
     """
+    peak = np.maximum(values.max(0), -values.min(0)).astype(np.float64)
+    unit = np.ones(len(peak))
+    extreme = (peak > 1e100) | ((peak < 1e-100) & (peak > 0))
+    if extreme.any():  # brought near 1 by a power of two, so that squares neither overflow nor vanish
+        unit[extreme] = np.ldexp(1.0, -np.frexp(peak[extreme])[1])
+        values = values * unit
     origin = values[0].astype(np.float64)
     z = values - origin
     mean = z.mean(0)
@@ -41,7 +48,7 @@ def standardise(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     spread = np.sqrt(np.einsum("nd,nd->d", z, z) / len(z))
     spread[spread <= 1e-10 * (np.abs(origin + mean) + np.abs(mean))] = 0.0
     z *= np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
-    return z, origin + mean, spread
+    return z, (origin + mean) / unit, spread / unit
 
 
 def gram_matrix(z: np.ndarray) -> np.ndarray:

@@ -37,6 +37,7 @@ def sample_subsets(scores: np.ndarray, count: int, *, size: int = 5, random_shar
     if d < size:
         raise DataError(f"A subset of {size} variables needs at least as many columns; found {d}.")
     weights = np.abs(np.asarray(scores, float))
+    np.fill_diagonal(weights, 0)
     weights = (weights + weights.T) / 2 + 1e-9 * (1 + weights.max())
     np.fill_diagonal(weights, 0)
     visits = np.zeros((d, d), np.int64)

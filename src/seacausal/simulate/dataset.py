@@ -25,7 +25,7 @@ class Simulation:
     variables: int = 10
     """d."""
     edges: float = 10
-    """Expected number of edges."""
+    """Expected number of edges, of which those from hidden roots then go."""
     graph: str = "erdos-renyi"
     """A key of `GRAPHS`."""
     mechanisms: tuple[str, ...] = ("linear",)
@@ -58,6 +58,8 @@ class Simulation:
     """One of `MEASUREMENTS`: arbitrary units for every column, or a change of shape for a random half of them."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.mechanisms, str) or not self.mechanisms:
+            raise DataError(f"`mechanisms` must be a tuple of at least one name; found {self.mechanisms!r}.")
         checks = {
             "graph": (self.graph,),
             "mechanisms": self.mechanisms,
@@ -78,8 +80,6 @@ class Simulation:
             for value in values:
                 if value not in known[name]:
                     raise DataError(f"`{name}` must be one of {', '.join(known[name])}; found {value!r}.")
-        if not self.mechanisms:
-            raise DataError("`mechanisms` must name at least one mechanism; found none.")
         pairs = self.variables * (self.variables - 1) / 2
         if self.variables < 2 or not 0 <= self.edges <= pairs:
             raise DataError(f"`variables` must be at least 2 and `edges` between 0 and {pairs:.0f}; found {self.variables} and {self.edges}.")
@@ -112,7 +112,7 @@ def simulate_dataset(simulation: Simulation, *, generator: np.random.Generator) 
         values[:, variable] = own
         hit = targets[regime, variable]
         if hit.any():
-            own[hit] = _intervene(simulation.intervention, own[hit], generator)
+            own[hit] = _intervene(simulation.intervention, own[hit], float(own.std()), generator)
         active[:, variable] = own
     names = tuple(f"X{i + 1}" for i in range(d))
     return Dataset(_measure(simulation.measurement, values[:, :d], generator), names, regime, targets[:, :d], adjacency[:d, :d])
@@ -160,14 +160,15 @@ def _simulate_variable(simulation: Simulation, parents: np.ndarray, regime: np.n
     return own
 
 
-def _intervene(kind: str, own: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+def _intervene(kind: str, own: np.ndarray, spread: float, generator: np.random.Generator) -> np.ndarray:
+    """What the rows `own` of a target become; `spread` is its standard deviation over all rows."""
     n = len(own)
     if kind == "uniform":
         return generator.uniform(-1, 1, n).astype(np.float32)
     if kind == "shift":
-        return own + np.float32(generator.uniform(0.5, 3) * generator.choice([-1, 1]) * (own.std() + 1e-3))
+        return own + np.float32(generator.uniform(0.5, 3) * generator.choice([-1, 1]) * spread)
     if kind == "activity":
-        own = own + np.float32(generator.uniform(-2, 2) * own.std())
+        own = own + np.float32(generator.uniform(-2, 2) * spread)
     if kind in ("knock-down", "activity"):
         return own * np.float32(generator.uniform(0, 0.5))
     return generator.standard_normal(n, dtype=np.float32) + np.float32(2.0 if kind == "shifted" else 0.0)
