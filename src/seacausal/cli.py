@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
 
@@ -80,58 +80,48 @@ def parse(kind: Callable[..., T], command: str, arguments: list[str]) -> T:
     DataError
         If the file is missing, is no TOML, or has a key that is no option.
     """
-    if "--config" in arguments:
-        at = arguments.index("--config")
-        if at + 1 == len(arguments):
-            raise DataError("--config must be followed by a TOML file; found nothing. Name the file.")
-        path = Path(arguments[at + 1])
-        arguments = [*arguments[:at], *arguments[at + 2 :]]
-        positional = [a for a in arguments[:1] if not a.startswith("-")]
-        arguments = [*positional, *_read_flags(path, kind), *arguments[len(positional) :]]
+    path, arguments = _take_config(arguments)
+    if path is not None:
+        from seacausal.io.toml import read_toml
+
+        positional = [a for a in arguments[:1] if not a.startswith("-")]  # first, because a flag with several values would take it
+        arguments = [*positional, *_to_flags(read_toml(path, "configuration"), kind, str(path)), *arguments[len(positional) :]]
     description = f"{(kind.__doc__ or '').strip()}\n\n--config FILE.toml holds any of these options; flags win over it."
     return tyro.cli(kind, prog=f"seacausal {command}", args=arguments, description=description, config=(Flat,))
 
 
-def _read_flags(path: Path, kind: Any) -> list[str]:
-    """The keys of a TOML file as flags."""
-    import tomllib
+def _take_config(arguments: list[str]) -> tuple[Path | None, list[str]]:
+    """The file after `--config`, and the arguments without it."""
+    for at, argument in enumerate(arguments):
+        if argument.startswith("--config="):
+            return Path(argument.removeprefix("--config=")), [*arguments[:at], *arguments[at + 1 :]]
+        if argument == "--config":
+            if at + 1 == len(arguments):
+                raise DataError("--config must be followed by a TOML file; found nothing. Name the file.")
+            return Path(arguments[at + 1]), [*arguments[:at], *arguments[at + 2 :]]
+    return None, arguments
 
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"The configuration '{path}' must be a readable file; {error.strerror}. Check the path.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"The configuration '{path}' must be TOML; {error}. Correct that line.") from None
-    return _to_flags(table, kind, str(path), "")
 
-
-def _to_flags(table: dict[str, Any], kind: Any, label: str, prefix: str) -> list[str]:
-    hints = _options(kind)
+def _to_flags(table: dict[str, Any], kind: Any, label: str) -> list[str]:
+    """The keys of a TOML table as flags of a dataclass."""
+    known = _options(kind)
     flags: list[str] = []
     for key, value in table.items():
-        name = key.replace("-", "_")
-        if name not in hints:
-            raise DataError(f"Keys of '{label}' must be options; found {prefix + key!r}. The options are {', '.join(hints)}.")
-        flag = "--" + prefix + key.replace("_", "-")
-        if isinstance(value, dict):
-            flags += _to_flags(value, hints[name], label, prefix + key.replace("_", "-") + ".")
-        elif isinstance(value, bool):
-            flags.append(flag if value else f"--{prefix}no-{key.replace('_', '-')}")
+        if key.replace("-", "_") not in known or isinstance(value, dict):
+            raise DataError(f"Keys of '{label}' must be options; found {key!r}. The options are {', '.join(known)}.")
+        dashed = key.replace("_", "-")
+        if isinstance(value, bool):
+            flags.append(f"--{dashed}" if value else f"--no-{dashed}")
         else:
-            flags += [flag, *(str(v) for v in (value if isinstance(value, list) else [value]))]
+            flags += [f"--{dashed}", *(str(v) for v in (value if isinstance(value, list) else [value]))]
     return flags
 
 
-def _options(kind: Any) -> dict[str, Any]:
-    """Names of the options of a dataclass, those of a nested configuration that is laid flat included."""
+def _options(kind: Any) -> list[str]:
+    """Names of the options of a command, those of its `settings` included; `file` is given by position."""
     hints = get_type_hints(kind)
-    found: dict[str, Any] = {}
-    for item in fields(kind):
-        if item.name == "settings" and is_dataclass(hints[item.name]):
-            found |= _options(hints[item.name])
-        elif "positional" not in item.metadata:
-            found[item.name] = hints[item.name]
-    return found
+    own = [item.name for item in fields(kind) if item.name not in ("settings", "file")]
+    return own + [item.name for item in fields(hints["settings"])] if "settings" in hints else own
 
 
 class Progress:

@@ -10,7 +10,7 @@ import numpy as np
 
 from seacausal.data import Dataset, Degenerate
 from seacausal.estimate.degenerate import find_degenerate
-from seacausal.estimate.local import estimate_subsets, plan_rows, pool_estimates
+from seacausal.estimate.local import estimate_subsets, kernels_compiled, plan_rows, pool_estimates
 from seacausal.estimate.statistics import global_statistics, gram_matrix, interventional_statistics, standardise
 from seacausal.sample.subsets import sample_subsets
 
@@ -65,10 +65,14 @@ def view_dataset(
         if targeted is not None:
             channels |= interventional_statistics(z, targeted)
     if d >= SUBSET_SIZE and subsets > 0:
+        plan = plan_rows(dataset.regime, targets, generator=np.random.default_rng(seed))
+        if not kernels_compiled():
+            begin("compile (first run only, up to half a minute)")
+            first = sample_subsets(channels["partial correlation"], 1, size=SUBSET_SIZE).variables
+            estimate_subsets(z, dataset.regime, targets, first, plan, rows=rows)
         begin("sample")
         subset = sample_subsets(channels["partial correlation"], subsets, size=SUBSET_SIZE, seed=seed)
         begin("estimate")
-        plan = plan_rows(dataset.regime, targets, generator=np.random.default_rng(seed))
         estimates = estimate_subsets(z, dataset.regime, targets, subset.variables, plan, rows=rows, workers=workers)
         channels |= pool_estimates(estimates, subset.variables, d)
     begin("")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numba import njit
@@ -117,6 +118,11 @@ def estimate_subsets(
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(run, parts))
     return LocalEstimates(marks, direct)
+
+
+def kernels_compiled() -> bool:
+    """Whether an earlier run left the compiled kernels on disk, or this one has them."""
+    return bool(_estimate.signatures) or any(Path(_estimate.stats.cache_path or "").glob("*._estimate-*.nbi"))
 
 
 @njit(cache=True, nogil=True)

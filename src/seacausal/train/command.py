@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 import tyro
 
 from seacausal.errors import CheckpointError, DataError
+from seacausal.io.toml import read_toml
 
 if TYPE_CHECKING:
     from seacausal.train.loop import TrainConfig
@@ -86,13 +86,7 @@ def read_recipe(path: Path) -> TrainConfig:
     """
     from seacausal.train.loop import TrainConfig
 
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"The recipe '{path}' must be a readable file; {error.strerror}. Check the path.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"The recipe '{path}' must be TOML; {error}. Correct that line.") from None
-    return _build(TrainConfig, table, str(path))
+    return _build(TrainConfig, read_toml(path, "recipe"), str(path))
 
 
 def _build(kind: Any, table: dict[str, Any], label: str) -> Any:
