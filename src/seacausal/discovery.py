@@ -55,8 +55,8 @@ class DiscoverConfig:
             raise DataError(f"`subsets` must lie between 0 and 1,000,000; found {self.subsets}.")
         if not 20 <= self.rows <= 100_000:
             raise DataError(f"`rows` must lie between 20 and 100,000; found {self.rows}. The network was trained with 500.")
-        if self.workers < 1:
-            raise DataError(f"`workers` must be at least 1; found {self.workers}.")
+        if not 1 <= self.workers <= 256:
+            raise DataError(f"`workers` must lie between 1 and 256; found {self.workers}.")
         if not 0 <= self.seed < 2**62:
             raise DataError(f"`seed` must be a non-negative integer below 2^62; found {self.seed}.")
 

@@ -114,6 +114,12 @@ def test_empty_files(suffix, tmp_path):
     assert "must not be empty" in message(path)
 
 
+def test_blank_lines_alone(tmp_path):
+    path = tmp_path / "blank.csv"
+    path.write_text("\n\n  \n\n")
+    assert "found blank lines alone" in message(path)
+
+
 def test_header_only_and_few_rows(table):
     assert message(table(rows=0)) == "There must be at least 30 rows; found 0 in table.csv. Add rows."
     assert message(table(rows=MIN_ROWS - 1)) == "There must be at least 30 rows; found 29 in table.csv. Add rows."

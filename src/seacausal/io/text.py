@@ -149,8 +149,10 @@ def _sniff(path: Path) -> str:
 
 def _check_header(names: list[str], path: Path) -> None:
     """Refuse a first line that holds numbers, or names that will not do."""
+    if not names:
+        raise DataError(f"{path.name} must hold column names and rows of numbers; found blank lines alone. Check the file.")
     numeric = [_NUMBER.fullmatch(name) is not None or name.strip().lower() in ("nan", "inf", "-inf") for name in names]
-    if names and all(numeric):
+    if all(numeric):
         raise DataError(
             f"The first line of {path.name} must hold the column names; found the numbers {', '.join(names[:3])}"
             f"{', ...' if len(names) > 3 else ''}. Add a line with the names on top, and a letter to names that are numbers."
