@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from seacausal.graph.metrics import ordered_pairs, score_auc, score_average_precision, score_calibration, score_orientation, score_shd
+from seacausal.graph.metrics import is_acyclic, ordered_pairs, score_auc, score_average_precision, score_calibration, score_orientation, score_shd
 
 CHAIN = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
 """0 -> 1 -> 2."""
@@ -136,3 +136,13 @@ def test_calibrated_probabilities_have_hardly_any_error():
     truth = generator.random((400, 400)) < direct
     assert score_calibration(truth, direct) < 0.01
     assert score_calibration(truth, direct**2) > 0.1
+
+
+def test_acyclic_graphs():
+    chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    assert is_acyclic(chain)
+    assert is_acyclic(np.zeros((4, 4)))
+    assert not is_acyclic(chain + chain.T)
+    ring = np.roll(np.eye(5), 1, axis=1)
+    assert not is_acyclic(ring)
+    assert is_acyclic(np.triu(np.ones((6, 6)), 1)[::-1, ::-1].T)

@@ -13,7 +13,7 @@ from seacausal.bench.suites import Case
 from seacausal.data import Dataset
 from seacausal.discovery import discover
 from seacausal.estimate.statistics import standardise
-from seacausal.graph.metrics import score_auc, score_average_precision, score_calibration, score_orientation, score_shd
+from seacausal.graph.metrics import is_acyclic, score_auc, score_average_precision, score_calibration, score_orientation, score_shd
 
 
 @dataclass
@@ -67,6 +67,7 @@ def judge(truth: np.ndarray, direct: np.ndarray) -> dict[str, float]:
         "SHD": float(score_shd(truth, direct)),
         "OA": score_orientation(truth, direct),
         "ECE": score_calibration(truth, direct),
+        "acyclic": float(is_acyclic(direct > 0.5)),
     }
 
 

@@ -61,6 +61,7 @@ def _print_cells(cells: dict[tuple[str, str], Scores]) -> None:
         ("mAP", "seacausal", "mAP"),
         ("SHD at 0.5", "seacausal", "SHD"),
         ("expected calibration error", "seacausal", "ECE"),
+        ("share of acyclic graphs at 0.5", "seacausal", "acyclic"),
         ("mAP of VarSort", "VarSort", "mAP"),
         ("mAP of R2-sort", "R2-sort", "mAP"),
     ):

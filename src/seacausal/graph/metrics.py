@@ -53,3 +53,14 @@ def score_calibration(adjacency: np.ndarray, direct: np.ndarray, bins: int = 10)
     size = np.bincount(which, minlength=bins)
     gap = np.abs(np.bincount(which, truth, bins) - np.bincount(which, probability, bins))
     return float(gap[size > 0].sum() / len(truth))
+
+
+def is_acyclic(adjacency: np.ndarray) -> bool:
+    """Whether a (d, d) graph, [i, j] being i -> j, has no directed cycle: roots are taken away until none is left."""
+    left = adjacency.astype(bool)
+    while len(left):
+        inner = left.any(0)
+        if inner.all():
+            return False
+        left = left[np.ix_(inner, inner)]
+    return True
