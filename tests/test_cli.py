@@ -111,7 +111,7 @@ def test_constant_and_copied_columns_are_named(frame, table, tmp_path, capsys):
     changed = frame.drop(columns="who").assign(flat=1.0, copy=frame["a"])
     assert run("discover", table(changed), "--out", tmp_path / "r") == 0
     out = capsys.readouterr().out
-    assert "Constant columns, left without edges: flat." in out
+    assert "left without edges: flat." in out
     assert "Columns that repeat another: copy = a." in out
 
 
@@ -277,3 +277,54 @@ def test_progress_shows_after_a_second(capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == "reading ...\nestimating ...\n"
+
+
+def test_a_module_in_the_working_folder_is_not_run(table, tmp_path):
+    path = table()
+    for name in ("pickle", "matplotlib", "numpy"):
+        (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()\n")
+    entry = "from seacausal.cli import main; import sys; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", entry, "discover", path, "--out", "r"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_standard_output_that_cannot_be_written(table, tmp_path):
+    run_in_shell = f"{sys.executable} -m seacausal discover {table()} --out {tmp_path / 'r'}"
+    full = subprocess.run(f"{run_in_shell} >/dev/full", shell=True, capture_output=True, text=True, check=False)
+    assert full.returncode == 2
+    assert "standard output must be writable" in full.stderr
+    closed = subprocess.run(f"{run_in_shell} >&-", shell=True, capture_output=True, text=True, check=False)
+    assert (closed.returncode, closed.stderr) == (0, "")
+    gone = subprocess.run(f"{run_in_shell} | true", shell=True, capture_output=True, text=True, check=False)
+    assert "Traceback" not in gone.stderr
+
+
+def test_names_beyond_the_terminals_encoding(frame, table, tmp_path):
+    path = table(frame.drop(columns="who").rename(columns={"a": "α"}))
+    environment = {"PATH": "/usr/bin", "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [sys.executable, "-m", "seacausal", "discover", str(path), "--out", str(tmp_path / "r")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "\\u03b1" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--config", "a.toml", "--config", "b.toml"], "must be given once"),
+        (["--top", "-1"], "--top must not be negative"),
+        (["--out", "x" * 300], "must be writable"),
+        (["--out", "~nobody-of-that-name/x"], "known home"),
+    ],
+)
+def test_bad_options(table, capsys, arguments, words):
+    assert run("discover", table(), *arguments) == 2
+    assert words in capsys.readouterr().err

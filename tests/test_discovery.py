@@ -149,13 +149,33 @@ def test_edges_are_sorted_and_follow_the_threshold(chain):
         ({"threshold": 1.5}, r"`threshold` must be .* found 1\.5"),
         ({"subsets": -1}, "`subsets` must lie"),
         ({"rows": 3}, "`rows` must lie"),
-        ({"workers": 0}, "`workers` must be"),
+        ({"workers": 0}, "`workers` must lie"),
         ({"seed": -1}, "`seed` must be"),
+        ({"seed": "1"}, "`seed` must be a whole number; found '1'"),
+        ({"subsets": 1.5}, "`subsets` must be a whole number"),
+        ({"threshold": "high"}, "`threshold` must be"),
+        ({"threshold": float("nan")}, "`threshold` must be"),
+        ({"scale": "no"}, "`scale` must be True or False"),
+        ({"config": "run.toml"}, "`config` must be a DiscoverConfig"),
     ],
 )
 def test_options_are_checked(chain, options, message):
     with pytest.raises(DataError, match=message):
         discover(chain, **options)
+
+
+def test_numpy_scalars_are_options_too(chain, tmp_path):
+    graph = discover(chain, seed=np.int64(3), threshold=np.float32(0.5), scale=np.True_)
+    graph.save(tmp_path)
+    with pytest.raises(DataError, match="`threshold` must be"):
+        graph.edges(-1)
+    with pytest.raises(DataError, match="path must be text"):
+        graph.save(5)
+
+
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**-200, 2.0**800])
+def test_a_common_unit_changes_nothing(chain, unit):
+    np.testing.assert_allclose(discover(chain * unit).probabilities, discover(chain).probabilities, atol=1e-6)
 
 
 def test_public_names_load():

@@ -5,6 +5,7 @@ Standard output carries the answer, standard error progress and errors; bad inpu
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -66,8 +67,22 @@ def run() -> None:
     import gc
 
     gc.set_threshold(100_000, 50, 50)
-    status = main()
-    sys.stdout.flush()
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        else:
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read has gone, as with `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        status = 0
+    except OSError as error:
+        sys.stderr.write(f"seacausal: standard output must be writable; {error.strerror}. Redirect it elsewhere.\n")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        status = 2
     gc.freeze()
     sys.exit(status)
 
@@ -92,6 +107,8 @@ def parse(kind: Callable[..., T], command: str, arguments: list[str]) -> T:
 
 def _take_config(arguments: list[str]) -> tuple[Path | None, list[str]]:
     """The file after `--config`, and the arguments without it."""
+    if sum(a == "--config" or a.startswith("--config=") for a in arguments) > 1:
+        raise DataError("--config must be given once; found it several times. Put all options into one file.")
     for at, argument in enumerate(arguments):
         if argument.startswith("--config="):
             return Path(argument.removeprefix("--config=")), [*arguments[:at], *arguments[at + 1 :]]
@@ -107,8 +124,10 @@ def _to_flags(table: dict[str, Any], kind: Any, label: str) -> list[str]:
     known = _options(kind)
     flags: list[str] = []
     for key, value in table.items():
-        if key.replace("-", "_") not in known or isinstance(value, dict):
+        if key.replace("-", "_") not in known:
             raise DataError(f"Keys of '{label}' must be options; found {key!r}. The options are {', '.join(known)}.")
+        if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(v, (dict, list)) for v in value)):
+            raise DataError(f"Options in '{label}' must be plain values; found a table for {key!r}. Write {key} = ...")
         dashed = key.replace("_", "-")
         if isinstance(value, bool):
             flags.append(f"--{dashed}" if value else f"--no-{dashed}")
@@ -228,6 +247,8 @@ def _discover_and_save(file: Path, source: dict[str, Any], options: Discover | D
     from seacausal.io.results import prepare_folder
     from seacausal.report.painter import Painter
 
+    if options.top < 0:
+        raise DataError(f"--top must not be negative; found {options.top}.")
     prepare_folder(options.out)
     with Painter() as painter, Progress(7, shown=not options.json) as progress:
         graph = discover(file, config=options.settings, progress=progress, **source)
@@ -291,7 +312,7 @@ def _notes(graph: CausalGraph) -> list[str]:
     if graph.dataset["dropped rows"]:
         found.append(f"Dropped {graph.dataset['dropped rows']:,} rows with missing or infinite values.")
     if graph.degenerate.constant:
-        found.append(f"Constant columns, left without edges: {_list(graph.degenerate.constant)}.")
+        found.append(f"Constant columns (or varying by less than 1e-10 of their size), left without edges: {_list(graph.degenerate.constant)}.")
     if graph.degenerate.duplicate:
         copies = _list([f"{copy} = {first}" for copy, first in graph.degenerate.duplicate])
         found.append(f"Columns that repeat another: {copies}. Edges near them are unreliable.")

@@ -89,7 +89,7 @@ class Degenerate:
     """Columns that carry no information of their own."""
 
     constant: tuple[str, ...] = ()
-    """Columns with a single value: they get no edges."""
+    """Columns with a single value, or that vary by less than 1e-10 of their size: they get no edges."""
     duplicate: tuple[tuple[str, str], ...] = ()
     """(column, the earlier column that it repeats up to shift and scale)."""
     dependent: tuple[str, ...] = ()

@@ -49,8 +49,14 @@ class DiscoverConfig:
     """Threads of the local estimates and of the network; the result does not depend on it."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.threshold < 1:
-            raise DataError(f"`threshold` must be at least 0 and below 1; found {self.threshold}. Give a probability such as 0.5.")
+        for name in ("seed", "subsets", "rows", "workers"):
+            value = getattr(self, name)
+            if not (name == "subsets" and value is None):
+                object.__setattr__(self, name, _to_integer(name, value))
+        object.__setattr__(self, "threshold", check_threshold(self.threshold))
+        if not isinstance(self.scale, (bool, np.bool_)):
+            raise DataError(f"`scale` must be True or False; found {self.scale!r}.")
+        object.__setattr__(self, "scale", bool(self.scale))
         if self.subsets is not None and not 0 <= self.subsets <= 1_000_000:
             raise DataError(f"`subsets` must lie between 0 and 1,000,000; found {self.subsets}.")
         if not 20 <= self.rows <= 100_000:
@@ -59,6 +65,25 @@ class DiscoverConfig:
             raise DataError(f"`workers` must lie between 1 and 256; found {self.workers}.")
         if not 0 <= self.seed < 2**62:
             raise DataError(f"`seed` must be a non-negative integer below 2^62; found {self.seed}.")
+
+
+def check_threshold(threshold: Any) -> float:
+    """The threshold as a float.
+
+    Raises
+    ------
+    DataError
+        If it is no number in [0, 1).
+    """
+    if isinstance(threshold, (int, float, np.number)) and 0 <= threshold < 1:
+        return float(threshold)
+    raise DataError(f"`threshold` must be at least 0 and below 1; found {threshold!r}. Give a probability such as 0.5.")
+
+
+def _to_integer(name: str, value: Any) -> int:
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return int(value)
+    raise DataError(f"`{name}` must be a whole number; found {value!r}.")
 
 
 class Edge(NamedTuple):
@@ -98,7 +123,7 @@ class CausalGraph:
 
     def edges(self, threshold: float | None = None) -> list[Edge]:
         """Edges whose probability exceeds the threshold (that of the configuration by default), the most probable first."""
-        level = self.config.threshold if threshold is None else threshold
+        level = self.config.threshold if threshold is None else check_threshold(threshold)
         cause, effect = np.nonzero(self.probabilities > level)
         found = [Edge(self.names[i], self.names[j], float(self.probabilities[i, j])) for i, j in zip(cause, effect)]
         return sorted(found, key=lambda edge: -edge.probability)
@@ -208,6 +233,8 @@ def discover(
     if unknown:
         known = ", ".join(DiscoverConfig.__dataclass_fields__)
         raise DataError(f"Options must be among {known}; found {', '.join(sorted(unknown))}. Check the spelling.")
+    if config is not None and not isinstance(config, DiscoverConfig):
+        raise DataError(f"`config` must be a DiscoverConfig; found {type(config).__name__}. Give options by name: seed=1, threshold=0.7.")
     settings = replace(config or DiscoverConfig(), **options)
     begin = progress or (lambda stage: None)
     begin("read")

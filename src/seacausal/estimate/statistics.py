@@ -39,7 +39,7 @@ def standardise(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     unit = np.ones(len(peak))
     extreme = (peak > 1e100) | ((peak < 1e-100) & (peak > 0))
     if extreme.any():  # brought near 1 by a power of two, so that squares neither overflow nor vanish
-        unit[extreme] = np.ldexp(1.0, -np.frexp(peak[extreme])[1])
+        unit[extreme] = np.ldexp(1.0, np.minimum(-np.frexp(peak[extreme])[1], 1000))
         values = values * unit
     origin = values[0].astype(np.float64)
     z = values - origin
@@ -94,7 +94,7 @@ def global_statistics(z: np.ndarray, spread: np.ndarray, targeted: np.ndarray | 
             for name, column in _columns(kept, np.arange(j, j + 1)).items():
                 out.setdefault(name, np.zeros((d, d)))[:, j : j + 1] = column
     out |= _rank_statistics(z)
-    log_variance = 2 * np.log(np.maximum(spread, 1e-30))
+    log_variance = 2 * np.log(spread)
     log_variance -= log_variance.mean()
     conditional = log_variance[None] + out["linear residual"]
     out["log variance"] = np.broadcast_to(log_variance, (d, d))

@@ -13,6 +13,20 @@ from seacausal.errors import DataError
 from seacausal.io.names import suggest
 
 
+def as_path(path: str | os.PathLike[str]) -> Path:
+    """A path with `~` spelt out.
+
+    Raises
+    ------
+    DataError
+        If it is no path, or `~` names no known user.
+    """
+    try:
+        return Path(path).expanduser()
+    except (TypeError, RuntimeError) as error:
+        raise DataError(f"A path must be text or a path object, and '~' a known home; found {path!r} ({error}). Write the path out.") from None
+
+
 def existing_file(path: str | os.PathLike[str]) -> Path:
     """The path of a file that exists, can be read and is not empty.
 
@@ -21,7 +35,7 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     DataError
         If there is no such file, it is a folder, it is empty, or it cannot be read.
     """
-    path = Path(path).expanduser()
+    path = as_path(path)
     try:
         with path.open("rb") as stream:
             empty = not stream.read(1)

@@ -18,7 +18,7 @@ import numpy as np
 from seacausal.data import Dataset
 from seacausal.errors import DataError
 from seacausal.io.cells import Missing, Place, keep_finite
-from seacausal.io.files import existing_file, replace_files
+from seacausal.io.files import as_path, existing_file, replace_files
 from seacausal.io.names import check_names
 
 _KEYS = ("X", "names", "A", "regime", "mask")
@@ -120,6 +120,11 @@ def pick_dataset(arrays: dict[str, np.ndarray], index: int, label: str) -> Datas
     n, d = own["X"].shape
     names = _texts(own["names"]) if "names" in own else tuple(f"X{i + 1}" for i in range(d))
     check_names(names, label)
+    if "regime" in own and len(own["regime"]) and not (own["regime"].min() >= 0 and own["regime"].max() < len(own["mask"])):
+        raise DataError(
+            f"'regime' of {label} must point at rows of 'mask', from 0 to {len(own['mask']) - 1}; "
+            f"found {own['regime'].min()} to {own['regime'].max()}. Number the regimes anew."
+        )
     return Dataset(
         values=np.ascontiguousarray(own["X"], np.float64),
         names=names,
@@ -173,5 +178,5 @@ def _stack(datasets: Sequence[Dataset]) -> dict[str, np.ndarray]:
 
 def _write(path: str | os.PathLike[str], arrays: dict[str, Any]) -> None:
     """Write an archive whole or not at all."""
-    path = Path(path).expanduser()
+    path = as_path(path)
     replace_files(path.parent, {path.name: lambda stream: np.savez(stream, **arrays)})

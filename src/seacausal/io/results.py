@@ -22,7 +22,7 @@ import numpy as np
 from seacausal.data import EdgeProbabilities
 from seacausal.errors import DataError
 from seacausal.io.cells import Place, to_numbers
-from seacausal.io.files import existing_file, make_folders, remove_folders, replace_files, unwritable
+from seacausal.io.files import as_path, existing_file, make_folders, remove_folders, replace_files, unwritable
 
 _EDGE_COLUMNS = ("source", "target", "p_direct", "p_reverse", "p_absent")
 _DECIMALS = 8
@@ -38,16 +38,18 @@ def prepare_folder(path: str | os.PathLike[str]) -> Path:
     DataError
         If the path is a file, or the folder cannot be made or written.
     """
-    folder = Path(path).expanduser()
-    if folder.exists() and not folder.is_dir():
-        raise DataError(f"The output must be a folder; found a file at {str(folder)!r}. Choose another name or remove the file.")
+    folder = as_path(path)
     try:
+        if folder.exists() and not folder.is_dir():
+            raise DataError(f"The output must be a folder; found a file at {str(folder)!r}. Choose another name or remove the file.")
         made = make_folders(folder)
         try:
             with tempfile.TemporaryFile(dir=folder) as probe:
                 probe.write(b"seacausal")
         finally:
             remove_folders(made)
+    except DataError:
+        raise
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
         raise unwritable(folder, error) from None
     return folder
@@ -68,7 +70,7 @@ def write_results(folder: str | os.PathLike[str], files: Mapping[str, bytes]) ->
     DataError
         If the folder or a file in it cannot be written; nothing is left half-written.
     """
-    replace_files(Path(folder).expanduser(), {name: partial(_write, content) for name, content in files.items()})
+    replace_files(as_path(folder), {name: partial(_write, content) for name, content in files.items()})
 
 
 def _write(content: bytes, stream: BinaryIO) -> None:

@@ -157,7 +157,7 @@ def _read_parquet(path: Path, interventions: str | None) -> Columns:
 
     try:
         with path.open("rb") as stream:
-            marked = json.loads(pl.read_parquet_metadata(stream).get("pandas", "{}")).get("index_columns", [])
+            marked = json.loads(pl.read_parquet_metadata(stream).get("pandas", "{}")).get("index_columns") or []
         frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
     except pl.exceptions.DuplicateError as error:
         raise DataError(f"Column names of {path.name} must be distinct; polars says: {error}. Rename or drop one of them.") from None

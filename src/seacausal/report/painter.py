@@ -21,8 +21,9 @@ class Painter:
     """A process that is ready to draw by the time there is something to draw."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "seacausal.report.painter"]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        command = [sys.executable, "-P", "-m", "seacausal.report.painter"]  # -P: no module of the working folder is run
+        environment = os.environ | {"MPLBACKEND": "Agg"}
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
 
     def paint(self, probabilities: EdgeProbabilities, threshold: float, reference: np.ndarray | None = None) -> bytes:
         """PNG bytes of `plot_graph`; drawn here where the other process failed."""

@@ -52,15 +52,17 @@ def draw_minibatch(
 
 
 def _draw_example(generator: np.random.Generator, d: int, domain: Domain) -> tuple[np.ndarray, np.ndarray]:
+    """Channels and classes of one data set; one with a constant or infinite column is drawn again."""
     for _ in range(20):
         dataset = simulate_dataset(draw_simulation(domain, d, generator=generator), generator=generator)
-        spread = dataset.values.std(0)
-        if np.isfinite(dataset.values).all() and (spread > 1e-6 * np.abs(dataset.values).max(0)).all():
+        subsets = int(np.exp(generator.uniform(np.log(4), np.log(4 + 5 * d))))
+        if not np.isfinite(dataset.values).all():
+            continue
+        views = view_dataset(dataset, subsets, seed=int(generator.integers(2**31)))
+        if views.kept.all():
             break
     else:
         raise FloatingPointError("Twenty simulated data sets in a row had a constant or infinite column; narrow the domain.")
-    subsets = int(np.exp(generator.uniform(np.log(4), np.log(4 + 5 * d))))
-    views = view_dataset(dataset, subsets, seed=int(generator.integers(2**31)))
     groups = {group for group in GROUPS if generator.random() >= DROPPED[group]} or set(GROUPS)
     assert dataset.adjacency is not None
     classes = dataset.adjacency.astype(np.int64) + 2 * dataset.adjacency.T
