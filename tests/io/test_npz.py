@@ -131,7 +131,10 @@ X = np.zeros((5, 2))
         ({"X": X, "regime": np.zeros(5, int)}, "'regime' and 'mask' of t.npz must come together; found only one of them."),
         ({"X": X, "regime": np.zeros(4, int), "mask": np.zeros((1, 2))}, "'regime' of t.npz must have shape (5,)"),
         ({"X": X, "regime": np.zeros(5, int), "mask": np.zeros((1, 3), bool)}, "'mask' of t.npz must have shape (1, 2)"),
-        ({"X": X, "regime": np.full(5, 1), "mask": np.zeros((1, 2), bool)}, "'regime' of t.npz must point at rows of 'mask', from 0 to 0; found 1 to 1."),
+        (
+            {"X": X, "regime": np.full(5, 1), "mask": np.zeros((1, 2), bool)},
+            "'regime' of t.npz must point at rows of 'mask', from 0 to 0; found 1 to 1.",
+        ),
         ({"X": X, "regime": np.full(5, 2**32), "mask": np.zeros((1, 2), bool)}, "from 0 to 0; found 4294967296 to 4294967296."),
     ],
 )

@@ -94,7 +94,7 @@ def global_statistics(z: np.ndarray, spread: np.ndarray, targeted: np.ndarray | 
             for name, column in _columns(kept, np.arange(j, j + 1)).items():
                 out.setdefault(name, np.zeros((d, d)))[:, j : j + 1] = column
     out |= _rank_statistics(z)
-    log_variance = 2 * np.log(spread)
+    log_variance = 2 * np.log(np.maximum(spread, np.finfo(float).tiny))
     log_variance -= log_variance.mean()
     conditional = log_variance[None] + out["linear residual"]
     out["log variance"] = np.broadcast_to(log_variance, (d, d))
