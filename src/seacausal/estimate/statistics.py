@@ -117,8 +117,7 @@ def _columns(gram: np.ndarray, js: np.ndarray) -> Statistics:
     out = _pairwise(features, js, rows)
     out |= _linear(features[:d, :d], js, rows, n)
     out |= _additive(features, js, rows, n)
-    third = mean[2 * d :] * np.ones(d)
-    skewness, kurtosis = third[js], (mean[d : 2 * d] ** 2 + variance[d : 2 * d])[js] - 3
+    skewness, kurtosis = mean[2 * d :][js], (mean[d : 2 * d] ** 2 + variance[d : 2 * d])[js] - 3
     out["skewness"] = np.broadcast_to(np.arcsinh(skewness), (d, len(js)))
     out["kurtosis"] = np.broadcast_to(np.arcsinh(kurtosis), (d, len(js)))
     return out

@@ -6,7 +6,6 @@ exchanged. The state after step s depends on the configuration and s alone, what
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 import time
 from dataclasses import asdict, dataclass, field
@@ -106,37 +105,36 @@ def _work(rank: int, config: TrainConfig, path: Path, until: int | None, store: 
     step, examples, seconds = 0, 0, 0.0
     if path.exists():
         step, examples, seconds = _restore(path, config, model, optimizer, average)
-    report = _open_log(path.with_name("log.csv"), rank)
     started = time.perf_counter() - seconds
     losses: list[Tensor] = []
     last = min(config.steps, until if until is not None else config.steps)
-    with contextlib.closing(report):
-        while step < last:
-            for group in optimizer.param_groups:
-                group["lr"] = config.learning_rate * _schedule(step, config)
-            channels, classes = draw_minibatch(config.seed, step, rank, config.workers, sizes=config.sizes, domain=config.domain)
-            loss = pair_loss(model(channels), classes)
-            if not torch.isfinite(loss):
-                raise FloatingPointError(f"The loss became {loss.item()} at step {step}, worker {rank}, {classes.shape[1]} variables.")
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            _average_gradients(model, config.workers)
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            step += 1
-            examples += len(channels) * config.workers
-            decay = min(config.ema, (1 + step) / (10 + step))
-            with torch.no_grad():
-                for name, value in model.named_parameters():
-                    average[name].lerp_(value, 1 - decay)
-            losses.append(loss.detach())
-            if step % config.every == 0 or step == last:
-                report.write(step, time.perf_counter() - started, examples, float(torch.stack(losses).mean()))
-                losses.clear()
-            if rank == 0 and (step % config.save_every == 0 or step == last):
-                header = {"step": step, "examples": examples, "seconds": time.perf_counter() - started, "config": asdict(config)}
-                tensors = {f"model.{k}": v for k, v in model.named_parameters()} | {f"average.{k}": v for k, v in average.items()}
-                write_checkpoint(path, tensors | flatten_optimizer(optimizer), header)
+    while step < last:
+        for group in optimizer.param_groups:
+            group["lr"] = config.learning_rate * _schedule(step, config)
+        channels, classes = draw_minibatch(config.seed, step, rank, config.workers, sizes=config.sizes, domain=config.domain)
+        loss = pair_loss(model(channels), classes)
+        if not torch.isfinite(loss):
+            raise FloatingPointError(f"The loss became {loss.item()} at step {step}, worker {rank}, {classes.shape[1]} variables.")
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        _average_gradients(model, config.workers)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        step += 1
+        examples += len(channels) * config.workers
+        decay = min(config.ema, (1 + step) / (10 + step))
+        with torch.no_grad():
+            for name, value in model.named_parameters():
+                average[name].lerp_(value, 1 - decay)
+        losses.append(loss.detach())
+        if step % config.every == 0 or step == last:
+            if rank == 0:
+                _write_log(path.with_name("log.csv"), step, time.perf_counter() - started, examples, float(torch.stack(losses).mean()))
+            losses.clear()
+        if rank == 0 and (step % config.save_every == 0 or step == last):
+            header = {"step": step, "examples": examples, "seconds": time.perf_counter() - started, "config": asdict(config)}
+            tensors = {f"model.{k}": v for k, v in model.named_parameters()} | {f"average.{k}": v for k, v in average.items()}
+            write_checkpoint(path, tensors | flatten_optimizer(optimizer), header)
     if store:
         dist.destroy_process_group()
 
@@ -172,25 +170,9 @@ def _restore(path: Path, config: TrainConfig, model: Base, optimizer: torch.opti
     return header["step"], header["examples"], header["seconds"]
 
 
-@dataclass
-class _Log:
-    """`log.csv`, written by the first worker alone."""
-
-    path: Path | None
-
-    def write(self, step: int, seconds: float, examples: int, loss: float) -> None:
-        if self.path is None:
-            return
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(f"{step},{seconds:.1f},{examples},{loss:.5f}\n")
-
-    def close(self) -> None:
-        pass
-
-
-def _open_log(path: Path, rank: int) -> _Log:
-    if rank:
-        return _Log(None)
-    if not path.exists():
-        path.write_text("step,seconds,examples,loss\n", encoding="utf-8")
-    return _Log(path)
+def _write_log(path: Path, step: int, seconds: float, examples: int, loss: float) -> None:
+    """One more line of `log.csv`, which is begun where it is missing."""
+    with path.open("a", encoding="utf-8") as file:
+        if file.tell() == 0:
+            file.write("step,seconds,examples,loss\n")
+        file.write(f"{step},{seconds:.1f},{examples},{loss:.5f}\n")
