@@ -252,7 +252,7 @@ def _discover_and_save(file: Path, source: dict[str, Any], options: Discover | D
     if options.top < 0:
         raise DataError(f"--top must not be negative; found {options.top}.")
     prepare_folder(options.out)
-    with Painter() as painter, Progress(7, shown=not options.json) as progress:
+    with Painter() as painter, Progress(8, shown=not options.json) as progress:
         graph = discover(file, config=options.settings, progress=progress, **source)
         progress("draw and write")
         started = time.perf_counter()

@@ -10,11 +10,13 @@ import numpy as np
 
 from seacausal.data import Dataset, Degenerate
 from seacausal.estimate.degenerate import find_degenerate
-from seacausal.estimate.local import estimate_subsets, kernels_compiled, plan_rows, pool_estimates
+from seacausal.estimate.local import estimate_subsets, local_compiled, plan_rows, pool_estimates
+from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.statistics import global_statistics, gram_matrix, interventional_statistics, standardise
 from seacausal.sample.subsets import sample_subsets
 
 SUBSET_SIZE = 5
+COMPILE = "compile (first run only, up to half a minute)"
 
 
 @dataclass(frozen=True)
@@ -62,12 +64,18 @@ def view_dataset(
     if d >= 2:
         targeted = targets[dataset.regime] if dataset.interventional else None
         channels = global_statistics(z, spread, targeted, gram=gram)
+        control = control_rows(z, targeted)
+        if not order_compiled():
+            begin(COMPILE)
+            order_statistics(z[:, :2], spread[:2], gram_matrix(z[:, :2]))
+        begin("order")
+        channels |= order_statistics(control, spread, gram if len(control) == n else gram_matrix(control))
         if targeted is not None:
             channels |= interventional_statistics(z, targeted)
     if d >= SUBSET_SIZE and subsets > 0:
         plan = plan_rows(dataset.regime, targets, generator=np.random.default_rng(seed))
-        if not kernels_compiled():
-            begin("compile (first run only, up to half a minute)")
+        if not local_compiled():
+            begin(COMPILE)
             first = sample_subsets(channels["partial correlation"], 1, size=SUBSET_SIZE).variables
             estimate_subsets(z, dataset.regime, targets, first, plan, rows=rows)
         begin("sample")
@@ -76,5 +84,7 @@ def view_dataset(
         estimates = estimate_subsets(z, dataset.regime, targets, subset.variables, plan, rows=rows, workers=workers)
         channels |= pool_estimates(estimates, subset.variables, d)
     begin("")
-    seconds = {stage: after - before for (stage, before), (_, after) in zip(marks, marks[1:])}
+    seconds: dict[str, float] = {}
+    for (stage, before), (_, after) in zip(marks, marks[1:]):
+        seconds[stage] = seconds.get(stage, 0.0) + after - before
     return Views(channels, kept, degenerate, n, seconds)

@@ -30,7 +30,7 @@ def test_channels_hold_their_statistics():
     views = random_views(6)
     out = encode(views, 100)
     for c, name in enumerate(NAMES):
-        expected = np.arcsinh(views[name]) / 2 if name in CHANNELS["variances"] else views[name]
+        expected = np.arcsinh(views[name]) / 2 if name in CHANNELS["variances"][:4] else views[name]
         np.testing.assert_allclose(out[..., c], expected, rtol=1e-6)
     assert (out[..., FLAGS] == 1).all()
 

@@ -104,12 +104,28 @@ def nn_additive_by_hand(w, b, v, c, x, noise):
     return c + noise + sum(v[h] * max(before[h], 0.25 * before[h]) for h in range(10))
 
 
+def wave_by_hand(wave, x):
+    drawn = drawn_parameters(wave)
+    return sum(drawn["weight"][h] * math.cos(drawn["phase"][h] + sum(x[p] * drawn["frequency"][p, h] for p in range(len(x)))) for h in range(40))
+
+
+def post_nonlinear_by_hand(f, shape, strength, x, noise):
+    inner = drawn_parameters(f)
+    u = linear_by_hand(**inner, x=x, noise=noise) if "w" in inner else wave_by_hand(inner["f"], x) + noise
+    return [math.copysign(abs(u) ** strength, u), math.sinh(min(4, max(-4, strength * u))), math.tanh(strength * u)][shape]
+
+
 BY_HAND = {
     "linear": linear_by_hand,
     "sigmoid": sigmoid_by_hand,
     "polynomial": polynomial_by_hand,
     "nn": nn_by_hand,
     "nn-additive": nn_additive_by_hand,
+    "gp": lambda f, x, noise: wave_by_hand(f, x) + noise,
+    "gp-additive": lambda waves, x, noise: noise + sum(wave_by_hand(f, x[p : p + 1]) for p, f in enumerate(waves)),
+    "post-nonlinear": post_nonlinear_by_hand,
+    "heteroscedastic": lambda f, g, x, noise: wave_by_hand(f, x) + math.exp(wave_by_hand(g, x)) * noise,
+    "threshold": lambda w, t, x, noise: noise + sum(w[p] * (x[p] > t[p]) for p in range(len(x))),
 }
 
 
@@ -391,6 +407,18 @@ def test_blocked_activity_shows_in_the_children_alone(intervened):
 # Hidden causes and measurement
 
 
+@pytest.mark.parametrize("levels", [2, 6])
+def test_ordered_values_are_few_and_children_see_them(fix_graph, levels):
+    fix_graph(2, ((0, 1),))
+    dataset = simulate(8, variables=2, edges=1, graph="fixed", levels=levels, observational_rows=5000, noise_coefficient=0.01)
+    for column in dataset.values.T:
+        assert 2 <= len(np.unique(column)) <= levels
+        assert abs(column.mean()) < 1e-3
+        assert column.std() == pytest.approx(1, abs=1e-3)
+    cause, effect = dataset.values.T
+    assert abs(np.corrcoef(cause, effect)[0, 1]) > 0.7
+
+
 def test_hidden_roots_are_left_out(fix_graph):
     """Of 0 -> 4 and 1 -> {2, 3} only the root of two children can be hidden: it stays as a correlation without an edge."""
     fix_graph(5, ((0, 4), (1, 2), (1, 3)))
@@ -502,6 +530,8 @@ def test_cycles_have_no_order(edges):
         ({"regime_rows": -1}, "must not be negative"),
         ({"mechanisms": ()}, "`mechanisms` must"),
         ({"hidden": -1}, "`hidden` must"),
+        ({"levels": 1}, "`levels` must"),
+        ({"levels": -2}, "`levels` must"),
     ],
 )
 def test_impossible_specifications_are_refused(fields, message):

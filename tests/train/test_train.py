@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -7,7 +8,7 @@ from seacausal.aggregate.model import ModelConfig
 from seacausal.errors import CheckpointError, DataError
 from seacausal.train.checkpoint import read_checkpoint
 from seacausal.train.command import read_recipe
-from seacausal.train.domain import Domain
+from seacausal.train.domain import Domain, draw_simulation
 from seacausal.train.loop import TrainConfig, pair_loss, train
 from seacausal.train.minibatch import Size, draw_minibatch
 from seacausal.train.release import export_weights
@@ -132,3 +133,15 @@ def test_recipes_are_checked(tmp_path):
         read_recipe(path)
     with pytest.raises(DataError, match="must be a readable file"):
         read_recipe(tmp_path / "none.toml")
+
+
+def test_the_domain_draws_what_it_says():
+    drawn = [draw_simulation(Domain(), 8, generator=np.random.default_rng(seed)) for seed in range(600)]
+    further = np.mean([bool(set(one.mechanisms) & set(Domain().further)) for one in drawn])
+    assert abs(further - Domain().further_share) < 4 * np.sqrt(0.25 * 0.75 / 600)
+    assert abs(np.mean([one.levels > 0 for one in drawn]) - Domain().discrete) < 4 * np.sqrt(0.05 * 0.95 / 600)
+    assert not {"sigmoid", "polynomial"} & {name for one in drawn for name in one.mechanisms}
+    quiet = np.array([one.noise_coefficient < 0.1 for one in drawn])
+    targeted = np.array([one.targets > 0 for one in drawn])
+    assert 0.05 < quiet[targeted].mean() < 0.3
+    assert not quiet[~targeted].any()

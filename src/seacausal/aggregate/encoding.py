@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+
+def _order_channels(score: str) -> tuple[str, ...]:
+    return tuple(f"{score} order {measure}" for measure in ("precedence", "significance", "strength", "strength significance"))
+
+
 CHANNELS: dict[str, tuple[str, ...]] = {
     "correlation": (
         "correlation",
@@ -36,11 +41,20 @@ CHANNELS: dict[str, tuple[str, ...]] = {
         "skewness",
         "kurtosis",
     ),
-    "variances": ("log variance", "log variance difference", "conditional log variance", "conditional log variance difference"),
+    "variances": (
+        "log variance",
+        "log variance difference",
+        "conditional log variance",
+        "conditional log variance difference",
+        *_order_channels("variance"),
+    ),
+    "orders": (*_order_channels("additive"), *_order_channels("entropy")),
     "estimates": ("tail", "arrow", "circle", "posterior", "least adjacent", "covered", "visits"),
     "interventions": ("shift", "shift significance", "log variance ratio", "log variance ratio significance", "target", "target rows"),
 }
 """Group: its channels."""
+LOG_VARIANCES = CHANNELS["variances"][:4]
+"""These have no bound."""
 GROUPS = tuple(CHANNELS)
 NAMES = tuple(name for names in CHANNELS.values() for name in names)
 WIDTH = 2 * len(NAMES) + len(GROUPS) + 3
@@ -68,7 +82,7 @@ def encode(views: dict[str, np.ndarray], rows: int, groups: frozenset[str] | set
     for g, (group, names) in enumerate(CHANNELS.items()):
         if group in groups and all(name in views for name in names):
             for c, name in enumerate(names):
-                channel = np.arcsinh(views[name]) / 2 if group == "variances" else views[name]
+                channel = np.arcsinh(views[name]) / 2 if name in LOG_VARIANCES else views[name]
                 out[..., at + c] = np.clip(channel, -LIMIT, LIMIT)
             out[..., 2 * len(NAMES) + g] = 1
         at += len(names)

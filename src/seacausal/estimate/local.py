@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numba import njit
 
+from seacausal.estimate.compiled import is_compiled
 from seacausal.estimate.fci import fci
 from seacausal.estimate.partial_correlation import condition, fisher_thresholds, independence_bits
 from seacausal.estimate.posterior import edge_posterior, parent_combinations, score_parents
@@ -120,9 +120,9 @@ def estimate_subsets(
     return LocalEstimates(marks, direct)
 
 
-def kernels_compiled() -> bool:
-    """Whether an earlier run left the compiled kernels on disk, or this one has them."""
-    return bool(_estimate.signatures) or any(Path(_estimate.stats.cache_path or "").glob("*._estimate-*.nbi"))
+def local_compiled() -> bool:
+    """Whether the kernels are compiled already."""
+    return is_compiled(_estimate)
 
 
 @njit(cache=True, nogil=True)

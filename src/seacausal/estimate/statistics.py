@@ -68,6 +68,15 @@ def gram_matrix(z: np.ndarray) -> np.ndarray:
     return gram
 
 
+def correlate_features(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Means (3d,), variances (3d,) and correlations (3d, 3d) of z, z^2 and z^3; a feature that does not vary has correlation 0 with all."""
+    mean = gram[0, 1:] / gram[0, 0]
+    covariance = gram[1:, 1:] / gram[0, 0] - np.outer(mean, mean)
+    variance = covariance.diagonal().copy()
+    scale = np.divide(1.0, np.sqrt(np.maximum(variance, 1e-12)), where=variance > 1e-9, out=np.zeros_like(variance))
+    return mean, variance, covariance * scale[:, None] * scale
+
+
 def global_statistics(z: np.ndarray, spread: np.ndarray, targeted: np.ndarray | None, *, gram: np.ndarray | None = None) -> Statistics:
     """All statistics that need no regimes.
 
@@ -108,11 +117,7 @@ def _columns(gram: np.ndarray, js: np.ndarray) -> Statistics:
     """Statistics of the dependence of the variables `js` on all: (d, len(js)) each."""
     d = (len(gram) - 1) // 3
     n = gram[0, 0]
-    mean = gram[0, 1:] / n
-    covariance = gram[1:, 1:] / n - np.outer(mean, mean)
-    variance = covariance.diagonal().copy()
-    scale = np.divide(1.0, np.sqrt(np.maximum(variance, 1e-12)), where=variance > 1e-9, out=np.zeros_like(variance))
-    features = covariance * scale[:, None] * scale
+    mean, variance, features = correlate_features(gram)
     rows = min(n, ROWS_CAP)
     out = _pairwise(features, js, rows)
     out |= _linear(features[:d, :d], js, rows, n)

@@ -46,6 +46,8 @@ class Simulation:
     """Range of the size of linear coefficients."""
     rescaled: bool = False
     """Whether every variable is brought to unit variance before its children are computed, so that no variance order builds up."""
+    levels: int = 0
+    """Cut every variable into 2 to `levels` ordered values before its children are computed; 0 for continuous variables."""
     hidden: int = 0
     """How many roots, at most, are simulated and then left out: common causes that nobody measured."""
     targets: int = 0
@@ -83,6 +85,8 @@ class Simulation:
         pairs = self.variables * (self.variables - 1) / 2
         if self.variables < 2 or not 0 <= self.edges <= pairs:
             raise DataError(f"`variables` must be at least 2 and `edges` between 0 and {pairs:.0f}; found {self.variables} and {self.edges}.")
+        if self.levels < 0 or self.levels == 1:
+            raise DataError(f"`levels` must be 0 for continuous variables or at least 2; found {self.levels}.")
         if self.hidden < 0:
             raise DataError(f"`hidden` must not be negative; found {self.hidden}.")
         if not 0 <= self.targets <= self.variables:
@@ -109,6 +113,8 @@ def simulate_dataset(simulation: Simulation, *, generator: np.random.Generator) 
     for variable in topological_order(adjacency):
         parents = np.flatnonzero(adjacency[:, variable])
         own = _simulate_variable(simulation, active[:, parents], regime, len(targets), generator)
+        if simulation.levels:
+            own = _cut(own, int(generator.integers(2, simulation.levels + 1)), generator)
         values[:, variable] = own
         hit = targets[regime, variable]
         if hit.any():
@@ -158,6 +164,13 @@ def _simulate_variable(simulation: Simulation, parents: np.ndarray, regime: np.n
     if simulation.rescaled:
         own /= own.std() + np.float32(1e-6)
     return own
+
+
+def _cut(own: np.ndarray, levels: int, generator: np.random.Generator) -> np.ndarray:
+    """Ordered values 0, 1, ... split at random quantiles, centred and of standard deviation 1."""
+    shares = np.cumsum(generator.dirichlet(np.full(levels, 3.0)))[:-1]
+    cut = np.searchsorted(np.quantile(own, shares), own).astype(np.float32)
+    return (cut - cut.mean()) / (cut.std() + np.float32(1e-6))
 
 
 def _intervene(kind: str, own: np.ndarray, spread: float, generator: np.random.Generator) -> np.ndarray:

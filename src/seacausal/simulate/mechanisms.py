@@ -1,4 +1,4 @@
-"""How a child depends on its parents: the mechanisms of the SEA paper's generator (itself DCDI's, Brouillard et al. 2020).
+"""How a child depends on its parents: the mechanisms of the SEA paper's generator (itself DCDI's, Brouillard et al. 2020), and further ones.
 
 `draw_mechanism(name, parents, ...)` draws the parameters once and returns a function of the parents' values and the noise, so that every regime of a
 data set shares them.
@@ -57,6 +57,54 @@ def draw_polynomial(parents: int, generator: np.random.Generator) -> Mechanism:
     return lambda x, noise: np.clip(c0 + x * (c1 + c2 * x), -1, 1).sum(1) + noise
 
 
+def draw_gp(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y = f(X) + noise, f from a Gaussian process with a squared exponential kernel, by 40 random features (Rahimi and Recht, 2007)."""
+    f = _draw_wave(parents, generator)
+    return lambda x, noise: f(x) + noise
+
+
+def draw_gp_additive(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y = sum of f_k(X_k) + noise, each f_k from a Gaussian process of its own (Buehlmann, Peters and Ernest, 2014)."""
+    waves = [_draw_wave(1, generator) for _ in range(parents)]
+    return lambda x, noise: sum(f(x[:, k : k + 1]) for k, f in enumerate(waves)) + noise
+
+
+def draw_post_nonlinear(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y = g(f(X) + noise), f linear or a Gaussian process, g a signed power, a hyperbolic sine or tangent (Zhang and Hyvarinen, 2009)."""
+    f = draw_linear(parents, generator, (0.5, 1.5)) if generator.random() < 0.5 else draw_gp(parents, generator)
+    shape, strength = generator.integers(3), np.float32(generator.uniform(0.5, 2))
+
+    def mechanism(x: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        u = f(x, noise)
+        if shape == 0:
+            return np.sign(u) * np.abs(u) ** strength
+        return np.sinh(np.clip(strength * u, -4, 4)) if shape == 1 else np.tanh(strength * u)
+
+    return mechanism
+
+
+def draw_heteroscedastic(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y = f(X) + exp(g(X)) noise, f and g from Gaussian processes (Immer et al., 2023)."""
+    f, g = _draw_wave(parents, generator), _draw_wave(parents, generator)
+    return lambda x, noise: f(x) + np.exp(g(x)) * noise
+
+
+def draw_threshold(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y = sum of w_k [X_k > t_k] + noise, |w| in (0.5, 1.5), t ~ N(0, 0.7^2)."""
+    w = (generator.uniform(0.5, 1.5, parents) * generator.choice([-1.0, 1.0], parents)).astype(np.float32)
+    t = (0.7 * generator.standard_normal(parents)).astype(np.float32)
+    return lambda x, noise: (x > t) @ w + noise
+
+
+def _draw_wave(inputs: int, generator: np.random.Generator) -> Callable[[np.ndarray], np.ndarray]:
+    """A function of variance 1 over the draws and length scale U(0.7, 2.5) sqrt(inputs)."""
+    scale = generator.uniform(0.7, 2.5) * np.sqrt(inputs)
+    frequency = (generator.standard_normal((inputs, 40)) / scale).astype(np.float32)
+    phase = generator.uniform(0, 2 * np.pi, 40).astype(np.float32)
+    weight = generator.standard_normal(40).astype(np.float32) * np.float32(np.sqrt(2 / 40))
+    return lambda x: np.cos(x @ frequency + phase) @ weight
+
+
 def _draw_layers(inputs: int, hidden: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.float32]:
     w = generator.standard_normal((inputs, hidden), dtype=np.float32)
     b = generator.uniform(-1, 1, hidden).astype(np.float32) / np.float32(np.sqrt(inputs))
@@ -71,6 +119,11 @@ MECHANISMS: dict[str, Callable[..., Mechanism]] = {
     "nn": draw_nn,
     "sigmoid": draw_sigmoid,
     "polynomial": draw_polynomial,
+    "gp": draw_gp,
+    "gp-additive": draw_gp_additive,
+    "post-nonlinear": draw_post_nonlinear,
+    "heteroscedastic": draw_heteroscedastic,
+    "threshold": draw_threshold,
 }
 
 

@@ -19,7 +19,15 @@ class Domain:
     """What training data sets are drawn from."""
 
     mechanisms: tuple[str, ...] = ("linear", "nn-additive", "nn")
-    """Mechanisms; a data set has one of them, or all mixed."""
+    """The usual mechanisms; a data set has one of them, or all mixed."""
+    further: tuple[str, ...] = ("gp", "gp-additive", "post-nonlinear", "heteroscedastic", "threshold")
+    """Rarer mechanisms."""
+    further_share: float = 0.25
+    """Share of data sets whose mechanisms are drawn from `further`."""
+    discrete: float = 0.05
+    """Share of data sets of ordered values, two to six to a variable."""
+    quiet: float = 0.3
+    """Share of interventional data sets that hardly vary but for the interventions."""
     mixed: float = 0.15
     """Share of data sets in which every variable draws its own mechanism."""
     interventional: float = 0.45
@@ -39,19 +47,22 @@ def draw_simulation(domain: Domain, variables: int, *, generator: np.random.Gene
     low = 0.25 if share() < 0.6 else generator.uniform(0.05, 0.5)
     kinds = ("none", "units", "round", "exponential", "zero-inflate", "noise")
     observational, targets, regime_rows = _draw_rows(domain, d, generator)
+    mechanisms = domain.further if domain.further and share() < domain.further_share else domain.mechanisms
+    loudness = np.exp(generator.uniform(np.log(0.02), 0)) if targets and share() < domain.quiet else 1.0
     return Simulation(
         variables=d,
         edges=min(d * generator.uniform(0.4, 5), pairs * generator.uniform(0.4, 0.97)),
         graph="erdos-renyi" if share() < 0.65 else "scale-free",
-        mechanisms=domain.mechanisms if share() < domain.mixed else (str(generator.choice(domain.mechanisms)),),
+        mechanisms=mechanisms if share() < domain.mixed else (str(generator.choice(mechanisms)),),
         observational_rows=observational,
         root_law=_draw_law(generator, uniform=0.5, gaussian=0.25),
-        root_scale=generator.uniform(0.5, 2.5) / SQRT3,
+        root_scale=loudness * generator.uniform(0.5, 2.5) / SQRT3,
         noise_law=_draw_law(generator, uniform=0.0, gaussian=0.75),
-        noise_coefficient=np.exp(generator.uniform(np.log(0.2), np.log(2))) if wide_noise else generator.uniform(0.2, 0.6),
+        noise_coefficient=loudness * (np.exp(generator.uniform(np.log(0.2), np.log(2))) if wide_noise else generator.uniform(0.2, 0.6)),
         noise_per_regime=share() < 0.5,
         weights=(low, 1.0 if low == 0.25 else low + generator.uniform(0.3, 1.5)),
         rescaled=share() < 0.25,
+        levels=int(generator.integers(2, 7)) if share() < domain.discrete else 0,
         hidden=int(generator.integers(1, 2 + d // 5)) if share() < domain.hidden else 0,
         targets=targets,
         regime_rows=regime_rows,
