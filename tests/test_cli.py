@@ -297,7 +297,8 @@ def test_standard_output_that_cannot_be_written(table, tmp_path):
     assert full.returncode == 2
     assert "standard output must be writable" in full.stderr
     closed = subprocess.run(f"{run_in_shell} >&-", shell=True, capture_output=True, text=True, check=False)
-    assert (closed.returncode, closed.stderr) == (0, "")
+    assert closed.returncode == 0
+    assert "seacausal:" not in closed.stderr  # what it is doing may be said, where it takes long
     gone = subprocess.run(f"{run_in_shell} | true", shell=True, capture_output=True, text=True, check=False)
     assert "Traceback" not in gone.stderr
 

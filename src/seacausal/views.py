@@ -10,7 +10,8 @@ import numpy as np
 
 from seacausal.data import Dataset, Degenerate
 from seacausal.estimate.degenerate import find_degenerate
-from seacausal.estimate.local import estimate_subsets, local_compiled, plan_rows, pool_estimates
+from seacausal.estimate.gather import plan_rows
+from seacausal.estimate.local import estimate_subsets, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.statistics import global_statistics, gram_matrix, interventional_statistics, standardise
 from seacausal.sample.subsets import sample_subsets

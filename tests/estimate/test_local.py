@@ -6,16 +6,8 @@ import numpy as np
 import pytest
 
 from seacausal.estimate.fci import estimate_fci
-from seacausal.estimate.local import (
-    MIN_OBSERVATIONAL,
-    LocalEstimates,
-    _choose_rows,
-    _estimate,
-    _sum_products,
-    estimate_subsets,
-    plan_rows,
-    pool_estimates,
-)
+from seacausal.estimate.gather import MIN_OBSERVATIONAL, _choose_rows, _gather, _sum_products, plan_rows
+from seacausal.estimate.local import LocalEstimates, _estimate, estimate_subsets, pool_estimates
 from seacausal.estimate.partial_correlation import condition, fisher_thresholds, independence_bits
 from seacausal.estimate.statistics import standardise
 from seacausal.sample.subsets import sample_subsets
@@ -126,12 +118,12 @@ def test_types_and_layouts_change_no_byte_and_compile_nothing():
     z, plan = standardise(dataset.values)[0], plan_rows(dataset.regime, dataset.targets, generator=np.random.default_rng(0))
     variables = np.array([[0, 1, 2, 3, 4], [5, 3, 1, 0, 2]])
     expected = estimate_subsets(z, dataset.regime, dataset.targets, variables, plan)
-    compiled = len(_estimate.signatures)
+    compiled = len(_estimate.signatures) + len(_gather.signatures)
     for targets in (np.asfortranarray(dataset.targets), np.tile(dataset.targets, 2)[:, :6]):
         found = estimate_subsets(np.asfortranarray(z), dataset.regime.astype(np.int64), targets, variables.astype(np.int32), plan)
         assert found.direct.tobytes() == expected.direct.tobytes()
         assert found.marks.tobytes() == expected.marks.tobytes()
-    assert len(_estimate.signatures) == compiled
+    assert len(_estimate.signatures) + len(_gather.signatures) == compiled
 
 
 @pytest.mark.parametrize("count", [0, 1])

@@ -21,7 +21,7 @@ def scores_of(covariance: np.ndarray, rows: int) -> np.ndarray:
     conditional, scores = np.empty((32, 5, 5)), np.empty((5, 32))
     condition(np.ascontiguousarray(covariance, float), conditional)
     for v in range(5):
-        score_parents(conditional[:, v, v], float(covariance[v, v]), float(rows), scores[v])
+        score_parents(conditional[:, v, v], float(covariance[v, v]), float(rows), 1.0, scores[v])
     return scores
 
 
