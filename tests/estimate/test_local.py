@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seacausal.estimate.fci import estimate_fci
-from seacausal.estimate.gather import MIN_OBSERVATIONAL, _choose_rows, _gather, _sum_products, plan_rows
+from seacausal.estimate.gather import MIN_OBSERVATIONAL, _choose_rows, _gather, _sum_products, gather_sums, plan_rows
 from seacausal.estimate.local import LocalEstimates, _estimate, estimate_subsets, pool_estimates
 from seacausal.estimate.partial_correlation import condition, fisher_thresholds, independence_bits
 from seacausal.estimate.statistics import standardise
@@ -153,11 +153,30 @@ def test_a_subset_rests_on_its_rows_and_variables_alone(seed, score_by_least_squ
     plan = plan_rows(dataset.regime, dataset.targets, generator=np.random.default_rng(0))
     variables = sample_subsets(np.ones((9, 9)), 7).variables
     found = estimate(dataset, variables, rows=150)
-    for t in (0, 6):
-        rows = dataset.values[np.ix_(np.roll(plan.pool, -150 * t)[:150], variables[t])].astype(float)
+    for t in (0, 5, 6):  # the seventh begins anew: 1,000 rows have six blocks
+        block = plan.pool[150 * (t % 6) :][:150]
+        rows = dataset.values[np.ix_(block, variables[t])].astype(float)
         expected = enumerate_posterior(np.array([score_by_least_squares(rows, v) for v in range(5)]))
         np.testing.assert_allclose(found.direct[t], expected, atol=1e-6)
         assert np.array_equal(found.marks[t], marks_of(rows))
+
+
+def test_blocks_have_the_sums_of_their_rows():
+    """The way through one matrix product for a block against the way through every row."""
+    dataset = simulate(2, variables=7, edges=9, observational_rows=900)
+    z, variables = standardise(dataset.values)[0], sample_subsets(np.ones((7, 7)), 11).variables
+    plan = plan_rows(dataset.regime, dataset.targets, generator=np.random.default_rng(0))
+    found = gather_sums(z, dataset.regime, dataset.targets, variables, plan, rows=300)
+    sums, shared = np.zeros((11, 6, 21)), np.zeros(11, bool)
+    _gather(z, dataset.regime, dataset.targets, variables, 0, plan.pool, plan.hit, plan.hit_start, 300, sums, shared)
+    np.testing.assert_allclose(found.sums, sums, atol=1e-9)
+    assert found.shared.all()
+    assert shared.all()
+    covariances, rows = found.covariances()
+    assert rows.tolist() == [300] * 11
+    np.testing.assert_allclose(covariances[4], np.cov(z[np.ix_(plan.pool[300:600], variables[4])].T, bias=True), atol=1e-12)
+    np.testing.assert_allclose(found.scores(2.0)[:, :, 0], 0, atol=1e-9)
+    assert (found.scores(2.0)[:, 0, 6] < found.scores(1.0)[:, 0, 6]).all()
 
 
 @pytest.mark.parametrize("intervention", ["gaussian", "shift"])

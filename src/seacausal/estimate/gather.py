@@ -1,6 +1,6 @@
 """The rows that each subset sees, and their sums.
 
-Rows: `b` of them per subset, taken in order from one random permutation, so that consecutive subsets see disjoint blocks. With
+Rows: blocks of `b` of them from one random permutation, so that consecutive subsets see disjoint rows. With
 interventions, b / (k + 1) come from the rows that target each of the subset's variables and the rest from the observational
 regime, or where that is small from all rows that target none of them; targets outside the subset are ignored.
 
@@ -90,6 +90,8 @@ def gather_sums(
     workers
         Threads; the sums do not depend on it.
     """
+    if not targets.any():
+        return _sum_blocks(z, variables, plan.pool, rows)
     # Another type or layout would be compiled for: seconds, for every one of them.
     z, regime, targets = np.ascontiguousarray(z, np.float64), np.ascontiguousarray(regime, np.int32), np.ascontiguousarray(targets, bool)
     variables = np.ascontiguousarray(variables, np.int64)
@@ -100,6 +102,20 @@ def gather_sums(
 
     run_parts(run, len(variables), workers)
     return SubsetSums(sums, shared)
+
+
+def _sum_blocks(z: np.ndarray, variables: np.ndarray, pool: np.ndarray, rows: int) -> SubsetSums:
+    """Without interventions a block of rows serves many subsets: one matrix product for it, and each subset picks its 5 x 5 entries."""
+    t, blocks = len(variables), max(1, len(pool) // rows)
+    sums = np.empty((t, K + 1, TRIANGLE))
+    first, second = np.triu_indices(K)
+    for block in range(min(blocks, t)):
+        x = z[pool[block * rows : (block + 1) * rows]]
+        product, total = x.T @ x, x.sum(0)
+        of_block = variables[block::blocks]
+        triangle = np.column_stack([np.full(len(of_block), float(len(x))), total[of_block], product[of_block[:, first], of_block[:, second]]])
+        sums[block::blocks] = triangle[:, None]
+    return SubsetSums(sums, np.ones(t, bool))
 
 
 def run_parts(run: Callable[[slice], None], count: int, workers: int) -> None:
