@@ -10,7 +10,7 @@ import numpy as np
 
 from seacausal.data import Dataset, Degenerate
 from seacausal.estimate.degenerate import find_degenerate
-from seacausal.estimate.local import estimate_subsets, kernels_compiled, plan_rows, pool_estimates
+from seacausal.estimate.local import LocalEstimates, estimate_subsets, kernels_compiled, plan_rows, pool_estimates
 from seacausal.estimate.statistics import global_statistics, gram_matrix, interventional_statistics, standardise
 from seacausal.sample.subsets import sample_subsets
 
@@ -31,6 +31,8 @@ class Views:
     """n."""
     seconds: dict[str, float]
     """Wall time of each stage."""
+    local: tuple[np.ndarray, LocalEstimates] | None
+    """(t, 5) subsets, numbered over the columns that vary, and their estimates; None where there are no local estimates."""
 
 
 def view_dataset(
@@ -59,6 +61,7 @@ def view_dataset(
     varying, constant = [[name for name, keep in zip(dataset.names, kept.tolist()) if keep is wanted] for wanted in (True, False)]
     degenerate = find_degenerate(gram[1 : 1 + d, 1 : 1 + d] / n, n, varying, constant)
     channels: dict[str, np.ndarray] = {}
+    local = None
     if d >= 2:
         targeted = targets[dataset.regime] if dataset.interventional else None
         channels = global_statistics(z, spread, targeted, gram=gram)
@@ -75,6 +78,7 @@ def view_dataset(
         begin("estimate")
         estimates = estimate_subsets(z, dataset.regime, targets, subset.variables, plan, rows=rows, workers=workers)
         channels |= pool_estimates(estimates, subset.variables, d)
+        local = subset.variables, estimates
     begin("")
     seconds = {stage: after - before for (stage, before), (_, after) in zip(marks, marks[1:])}
-    return Views(channels, kept, degenerate, n, seconds)
+    return Views(channels, kept, degenerate, n, seconds, local)
