@@ -223,4 +223,4 @@ def test_many_variables_take_no_second(density):
     resolve(variables[:2], 200, marks[:2])
     started = time.perf_counter()
     resolve(variables, 200, marks)
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - started < 1  # measured: 0.002 to 0.08

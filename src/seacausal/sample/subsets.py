@@ -135,9 +135,9 @@ def visit(subset: np.ndarray, visits: np.ndarray) -> None:  # pragma: no cover -
 def draw_greedily(weights: np.ndarray, visits: np.ndarray, chosen: np.ndarray, state: np.uint64) -> np.uint64:  # pragma: no cover - compiled
     """Fill `chosen` (t, k) with subsets and count them in `visits`; returns the generator's state, from which the next call may go on."""
     d = len(weights)
-    row_sums, weight, row = np.empty(d), np.empty(d), np.empty(d)
+    row_sums, weight = np.empty(d), np.zeros(d)
     for i in range(d):
-        row_sums[i] = _damped_row(weights, visits, i, row)
+        row_sums[i] = _add_damped_row(weights, visits, i, weight)
     for t in range(len(chosen)):
         subset = chosen[t]
         weight[:] = row_sums
@@ -145,8 +145,7 @@ def draw_greedily(weights: np.ndarray, visits: np.ndarray, chosen: np.ndarray, s
             if position == 1:
                 weight[:] = 0.0
             if position > 0:
-                _damped_row(weights, visits, subset[position - 1], row)
-                weight += row
+                _add_damped_row(weights, visits, subset[position - 1], weight)
             for earlier in subset[:position]:
                 weight[earlier] = 0.0
             state, uniform = next_random(state)
@@ -159,14 +158,15 @@ def draw_greedily(weights: np.ndarray, visits: np.ndarray, chosen: np.ndarray, s
 
 
 @njit(cache=True, nogil=True)
-def _damped_row(weights, visits, i, row):  # pragma: no cover - compiled
-    """Fill `row` with the damped weights of i's pairs; returns their sum."""
+def _add_damped_row(weights, visits, i, weight):  # pragma: no cover - compiled
+    """Add the damped weights of i's pairs to `weight`; returns their sum."""
     total = 0.0
-    for j in range(len(row)):
-        row[j] = weights[i, j]
+    for j in range(len(weight)):
+        damped = weights[i, j]
         if visits[i, j]:  # most pairs of many variables are never visited, and roots are slow
-            row[j] = damp(row[j], visits[i, j])
-        total += row[j]
+            damped = damp(damped, visits[i, j])
+        weight[j] += damped
+        total += damped
     return total
 
 
