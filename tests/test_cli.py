@@ -255,6 +255,38 @@ def test_torch_is_not_needed_to_discover(table, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("aggregator", ["base", "vote", "resolve"])
+def test_the_aggregator_is_chosen_and_named(frame, table, tmp_path, aggregator):
+    """In a process of its own: only the network loads onnxruntime, and only its hash is saved."""
+    path = table(frame.drop(columns="who").assign(e=frame["a"] ** 3))
+    check = (
+        "import sys\nfrom seacausal.cli import main\n"
+        f"status = main(['discover', {str(path)!r}, '--out', {str(tmp_path / 'r')!r}, '--aggregator', {aggregator!r}, '--json'])\n"
+        "sys.exit(status or 10 + ('onnxruntime' in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
+    assert done.returncode == 10 + (aggregator == "base"), done.stderr
+    saved = json.loads((tmp_path / "r" / "result.json").read_text())
+    assert saved["configuration"]["aggregator"] == aggregator == json.loads(done.stdout)["configuration"]["aggregator"]
+    assert ("weights sha256" in saved) == ("onnxruntime" in saved["versions"]) == (aggregator == "base")
+    assert len(read_rows(tmp_path / "r" / "edges.csv")) == 10
+
+
+def test_the_aggregator_in_a_config_file(frame, table, tmp_path, capsys):
+    path = table(frame.drop(columns="who").assign(e=frame["a"] ** 3))
+    config = tmp_path / "run.toml"
+    config.write_text('aggregator = "resolve"\nthreshold = 0.4\n')
+    assert run("discover", path, "--config", config, "--out", tmp_path / "r", "--json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["configuration"]["aggregator"] == "resolve"
+    assert {edge["probability"] for edge in answer["edges"]} <= {0.5, 1.0}
+
+
+def test_bad_aggregators(frame, table, tmp_path, capsys):
+    assert "aggregator" in fails(capsys, tmp_path, table(), "--aggregator", "tiny")
+    assert "five columns that vary; found 4" in fails(capsys, tmp_path, table(), "--aggregator", "vote")
+
+
 def test_training_without_torch_says_what_to_install(tmp_path):
     check = (
         "import sys\nfrom seacausal.cli import main\n"

@@ -156,6 +156,9 @@ def test_edges_are_sorted_and_follow_the_threshold(chain):
         ({"threshold": "high"}, "`threshold` must be"),
         ({"threshold": float("nan")}, "`threshold` must be"),
         ({"scale": "no"}, "`scale` must be True or False"),
+        ({"aggregator": "tiny"}, "`aggregator` must be one of base, resolve, vote; found 'tiny'"),
+        ({"aggregator": "vote", "subsets": 0}, "'vote' needs local estimates; found `subsets` = 0"),
+        ({"aggregator": "vote", "network": object()}, "`network` must not be given with the aggregator 'vote'"),
         ({"config": "run.toml"}, "`config` must be a DiscoverConfig"),
     ],
 )
@@ -184,6 +187,41 @@ def test_public_names_load():
     assert set(seacausal.__all__) <= set(dir(seacausal))
     with pytest.raises(AttributeError, match="nonsense"):
         _ = seacausal.nonsense
+
+
+@pytest.mark.parametrize("aggregator", ["vote", "resolve"])
+def test_aggregators_without_a_network(aggregator, chain):
+    """A chain a, b, c that could run either way, a collider c -> d <- e, and a constant column in front."""
+    wide = chain.assign(c=0.9 * chain["b"] + 0.4 * chain["e"].sample(frac=1, random_state=0).to_numpy()).drop(columns="d")
+    wide["d"] = wide["e"] - wide["c"] + 0.3 * np.random.default_rng(1).standard_normal(2000)
+    wide.insert(0, "flat", 1.0)
+    graph = discover(wide, aggregator=aggregator)
+    p = graph.probabilities
+    assert not p[0].any()
+    assert not p[:, 0].any()
+    joined = {(graph.names[i], graph.names[j]) for i, j in zip(*np.nonzero(p + p.T > 0.5)) if i < j}
+    assert joined == {("a", "b"), ("b", "c"), ("c", "d"), ("e", "d")}
+    assert {edge[:2] for edge in graph.edges(0.7)} == {("c", "d"), ("e", "d")}
+    assert (p + p.T <= 1 + 1e-12).all()
+    assert np.array_equal(discover(wide, aggregator=aggregator, scale=False, workers=1).probabilities, p)
+    assert graph.weights is None
+    summary = graph.summary()
+    assert summary["configuration"]["aggregator"] == aggregator
+    assert "weights sha256" not in summary
+    assert "onnxruntime" not in summary["versions"]
+
+
+def test_the_aggregators_differ(chain):
+    found = [discover(chain, aggregator=name).probabilities for name in ("base", "vote", "resolve")]
+    assert len({p.tobytes() for p in found}) == 3
+    assert set(np.unique(found[2])) <= {0.0, 0.5, 1.0}
+    assert np.array_equal(discover(chain).probabilities, found[0])
+
+
+@pytest.mark.parametrize("aggregator", ["vote", "resolve"])
+def test_without_a_network_five_columns_must_vary(aggregator, chain):
+    with pytest.raises(DataError, match=f"'{aggregator}' needs subsets of five columns that vary; found 4"):
+        discover(chain.assign(e=0.0), aggregator=aggregator)
 
 
 def test_a_dataset_may_be_given_directly():

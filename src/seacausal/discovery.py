@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
     from seacausal.io.cells import Missing
     from seacausal.report.painter import Painter
+    from seacausal.views import Views
 
+Aggregator = Literal["base", "resolve", "vote"]
 Progress = Callable[[str], None]
 """Called with the name of each stage as it begins."""
 
@@ -47,6 +49,9 @@ class DiscoverConfig:
     """Whether the variances of the columns may be used. Switch off where units are arbitrary."""
     workers: int = 2
     """Threads of the local estimates and of the network; the result does not depend on it."""
+    aggregator: Aggregator = "base"
+    """What makes one graph of the local estimates: the network "base", or without one "vote", the mean vote of all subsets that hold a pair, or
+    "resolve", the paper's Algorithm 1: 1 along an arrow, a half each way where the direction stays open."""
 
     def __post_init__(self) -> None:
         for name in ("seed", "subsets", "rows", "workers"):
@@ -57,6 +62,10 @@ class DiscoverConfig:
         if not isinstance(self.scale, (bool, np.bool_)):
             raise DataError(f"`scale` must be True or False; found {self.scale!r}.")
         object.__setattr__(self, "scale", bool(self.scale))
+        if self.aggregator not in get_args(Aggregator):
+            raise DataError(f"`aggregator` must be one of {', '.join(get_args(Aggregator))}; found {self.aggregator!r}.")
+        if self.aggregator != "base" and self.subsets == 0:
+            raise DataError(f"The aggregator '{self.aggregator}' needs local estimates; found `subsets` = 0. Ask for subsets, or use 'base'.")
         if self.subsets is not None and not 0 <= self.subsets <= 1_000_000:
             raise DataError(f"`subsets` must lie between 0 and 1,000,000; found {self.subsets}.")
         if not 20 <= self.rows <= 100_000:
@@ -106,8 +115,8 @@ class CausalGraph:
     """Facts of the data: rows, dropped rows, variables, interventions."""
     degenerate: Degenerate
     """Columns that carry no information of their own."""
-    weights: str
-    """SHA-256 of the network."""
+    weights: str | None
+    """SHA-256 of the network, None where none ran."""
     seconds: dict[str, float]
     """Wall time of each stage."""
 
@@ -145,14 +154,14 @@ class CausalGraph:
 
     def summary(self) -> dict[str, Any]:
         """What `result.json` holds; the same data, configuration and versions give the same summary."""
+        packages = ("seacausal", "numpy", "numba") + (("onnxruntime",) if self.weights else ())
         return {
             "configuration": asdict(self.config),
             "data": self.dataset,
             "degenerate columns": asdict(self.degenerate),
             "edges above threshold": len(self.edges()),
-            "weights sha256": self.weights,
-            "versions": {package: version(package) for package in ("seacausal", "numpy", "numba", "onnxruntime")}
-            | {"python": platform.python_version()},
+            **({"weights sha256": self.weights} if self.weights else {}),
+            "versions": {package: version(package) for package in packages} | {"python": platform.python_version()},
         }
 
     def save(self, folder: str | os.PathLike[str], *, reference: np.ndarray | None = None, painter: Painter | None = None) -> list[Path]:
@@ -216,7 +225,7 @@ def discover(
     config, **options
         A `DiscoverConfig`, or its fields: `seed=1, threshold=0.7`.
     network
-        Other weights than those of the package.
+        Other weights than those of the package, for the aggregator "base".
     progress
         Called with the name of each stage as it begins.
 
@@ -236,12 +245,15 @@ def discover(
     if config is not None and not isinstance(config, DiscoverConfig):
         raise DataError(f"`config` must be a DiscoverConfig; found {type(config).__name__}. Give options by name: seed=1, threshold=0.7.")
     settings = replace(config or DiscoverConfig(), **options)
+    if network is not None and settings.aggregator != "base":
+        raise DataError(f"`network` must not be given with the aggregator '{settings.aggregator}', which uses none. Leave one of them out.")
     begin = progress or (lambda stage: None)
     begin("read")
     started = time.perf_counter()
     dataset = data if isinstance(data, Dataset) else read_table(data, interventions=interventions, missing=missing, index=index, names=names)
     seconds = {"read": time.perf_counter() - started}
-    network = network or released(threads=settings.workers)
+    if settings.aggregator == "base":
+        network = network or released(threads=settings.workers)
     direct, degenerate, spent = _infer(dataset, settings, network, begin)
     facts = {
         "rows": len(dataset.values),
@@ -250,10 +262,10 @@ def discover(
         "intervened rows": int(dataset.targets[dataset.regime].any(1).sum()),
         "intervened variables": [dataset.names[i] for i in np.flatnonzero(dataset.targets[np.unique(dataset.regime)].any(0))],
     }
-    return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, degenerate, network.sha256, seconds | spent)
+    return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, degenerate, network and network.sha256, seconds | spent)
 
 
-def _infer(dataset: Dataset, config: DiscoverConfig, network: Network, begin: Progress) -> tuple[np.ndarray, Degenerate, dict[str, float]]:
+def _infer(dataset: Dataset, config: DiscoverConfig, network: Network | None, begin: Progress) -> tuple[np.ndarray, Degenerate, dict[str, float]]:
     """Sample, estimate, aggregate: (d, d) probabilities of i -> j, the degenerate columns, and seconds by stage."""
     from seacausal.views import view_dataset
 
@@ -263,7 +275,23 @@ def _infer(dataset: Dataset, config: DiscoverConfig, network: Network, begin: Pr
     begin("aggregate")
     started = time.perf_counter()
     direct = np.zeros((d, d))
-    if views.channels:
+    if network is None:
+        direct[np.ix_(views.kept, views.kept)] = _aggregate_without_network(views, config.aggregator)
+    elif views.channels:
         groups = set(GROUPS) if config.scale else set(GROUPS) - {"variances"}
         direct[np.ix_(views.kept, views.kept)] = network.predict(encode(views.channels, views.rows, groups))
     return direct, views.degenerate, views.seconds | {"aggregate": time.perf_counter() - started}
+
+
+def _aggregate_without_network(views: Views, aggregator: Aggregator) -> np.ndarray:
+    """Probabilities of i -> j over the columns that vary."""
+    from seacausal.aggregate.resolve import resolve, to_probabilities
+    from seacausal.aggregate.vote import vote
+
+    d = int(views.kept.sum())
+    if views.local is None:
+        raise DataError(f"The aggregator '{aggregator}' needs subsets of five columns that vary; found {d}. Use 'base'.")
+    variables, estimates = views.local
+    if aggregator == "vote":
+        return vote(variables, d, marks=estimates.marks, direct=estimates.direct)
+    return to_probabilities(resolve(variables, d, estimates.marks))

@@ -11,7 +11,7 @@ import numpy as np
 from seacausal.data import Dataset, Degenerate
 from seacausal.estimate.degenerate import find_degenerate
 from seacausal.estimate.gather import plan_rows
-from seacausal.estimate.local import estimate_subsets, local_compiled, pool_estimates
+from seacausal.estimate.local import LocalEstimates, estimate_subsets, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.statistics import global_statistics, gram_matrix, interventional_statistics, standardise
 from seacausal.sample.subsets import sample_subsets
@@ -34,6 +34,8 @@ class Views:
     """n."""
     seconds: dict[str, float]
     """Wall time of each stage."""
+    local: tuple[np.ndarray, LocalEstimates] | None
+    """(t, 5) subsets, numbered over the columns that vary, and their estimates; None where there are no local estimates."""
 
 
 def view_dataset(
@@ -62,6 +64,7 @@ def view_dataset(
     varying, constant = [[name for name, keep in zip(dataset.names, kept.tolist()) if keep is wanted] for wanted in (True, False)]
     degenerate = find_degenerate(gram[1 : 1 + d, 1 : 1 + d] / n, n, varying, constant)
     channels: dict[str, np.ndarray] = {}
+    local = None
     if d >= 2:
         targeted = targets[dataset.regime] if dataset.interventional else None
         channels = global_statistics(z, spread, targeted, gram=gram)
@@ -84,8 +87,9 @@ def view_dataset(
         begin("estimate")
         estimates = estimate_subsets(z, dataset.regime, targets, subset.variables, plan, rows=rows, workers=workers)
         channels |= pool_estimates(estimates, subset.variables, d)
+        local = subset.variables, estimates
     begin("")
     seconds: dict[str, float] = {}
     for (stage, before), (_, after) in zip(marks, marks[1:]):
         seconds[stage] = seconds.get(stage, 0.0) + after - before
-    return Views(channels, kept, degenerate, n, seconds)
+    return Views(channels, kept, degenerate, n, seconds, local)

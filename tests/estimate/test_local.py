@@ -85,6 +85,26 @@ def test_a_sixth_of_the_rows_targets_each_variable_of_the_subset():
     assert not set(first[:50]) & set(second[:50])
 
 
+def test_all_observational_rows_have_their_turn():
+    """A sixth of the rows a subset: 85 of 500, from 1,000."""
+    targets = np.vstack([np.zeros((1, 5), bool), np.eye(5, dtype=bool)])
+    regime = np.repeat(np.arange(6), [1000] + [200] * 5).astype(np.int32)
+    plan = plan_rows(regime, targets, generator=np.random.default_rng(0))
+    seen = set()
+    for turn in range(12):
+        seen |= set(chosen_rows(plan, turn, regime, targets, np.arange(5), 500)[415:].tolist())
+    assert len(seen) == 1000
+
+
+def test_a_row_of_two_targets_is_taken_once():
+    targets = np.array([[0, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 1, 0, 0]], bool)
+    regime = np.repeat(np.arange(3), [300, 100, 100]).astype(np.int32)
+    plan = plan_rows(regime, targets, generator=np.random.default_rng(0))
+    chosen = chosen_rows(plan, 1, regime, targets, np.arange(5), 120)
+    assert len(set(chosen.tolist())) == 120
+    assert np.bincount(regime[chosen]).tolist() == [80, 20, 20]
+
+
 def test_no_row_is_counted_twice_where_control_rows_are_few():
     """Ten observational rows: the rest of a quota comes from rows that target variables outside the subset."""
     targets = np.vstack([np.zeros((1, 7), bool), np.eye(7, dtype=bool)])

@@ -1,4 +1,7 @@
-"""What any method must beat: sorting by variance or R2, correlation, and the shift under intervention. Scores (d, d), entry [i, j] for i -> j."""
+"""What any method must beat: sorting by variance or R2, correlation, the shift under intervention, and local estimates without a network.
+
+Scores are (d, d), entry [i, j] for i -> j; None where a data set lacks what a baseline needs.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from seacausal.data import Dataset
+from seacausal.discovery import discover
 from seacausal.estimate.statistics import standardise
 
 
@@ -29,8 +33,10 @@ def score_correlation(dataset: Dataset) -> np.ndarray:
     return np.abs(z.T @ z) / len(z)
 
 
-def score_shift(dataset: Dataset) -> np.ndarray:
+def score_shift(dataset: Dataset) -> np.ndarray | None:
     """How far, in standard deviations of the other rows, j's mean moves where i is intervened on; 0 where i never is."""
+    if not dataset.interventional:
+        return None
     z, _, _ = standardise(dataset.values)
     targeted = dataset.targets[dataset.regime]
     control = ~targeted.any(1)
@@ -39,6 +45,20 @@ def score_shift(dataset: Dataset) -> np.ndarray:
         reference = z[control] if control.sum() >= 30 else z[~targeted[:, i]]
         out[i] = np.abs(z[targeted[:, i]].mean(0) - reference.mean(0)) / np.maximum(reference.std(0), 1e-9)
     return out
+
+
+def score_vote(dataset: Dataset) -> np.ndarray | None:
+    """Mean vote of the local estimates."""
+    return discover(dataset, aggregator="vote").probabilities if _varying(dataset) >= 5 else None
+
+
+def score_resolve(dataset: Dataset) -> np.ndarray | None:
+    """The paper's Algorithm 1 on the local estimates."""
+    return discover(dataset, aggregator="resolve").probabilities if _varying(dataset) >= 5 else None
+
+
+def _varying(dataset: Dataset) -> int:
+    return int((standardise(dataset.values)[2] > 0).sum())
 
 
 def _sort_regress(z: np.ndarray, key: np.ndarray) -> np.ndarray:
@@ -51,9 +71,11 @@ def _sort_regress(z: np.ndarray, key: np.ndarray) -> np.ndarray:
     return out
 
 
-BASELINES: dict[str, Callable[[Dataset], np.ndarray]] = {
+BASELINES: dict[str, Callable[[Dataset], np.ndarray | None]] = {
     "VarSort": score_var_sort,
     "R2-sort": score_r2_sort,
     "correlation": score_correlation,
     "shift": score_shift,
+    "vote": score_vote,
+    "resolve": score_resolve,
 }

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import tyro
 
 from seacausal.bench.accuracy import Scores, measure
+from seacausal.bench.baselines import BASELINES
 from seacausal.bench.suites import MECHANISMS, external_cases, simulated_cases
 
 
@@ -64,6 +65,8 @@ def _print_cells(cells: dict[tuple[str, str], Scores]) -> None:
         ("share of acyclic graphs at 0.5", "seacausal", "acyclic"),
         ("mAP of VarSort", "VarSort", "mAP"),
         ("mAP of R2-sort", "R2-sort", "mAP"),
+        ("mAP of the local estimates' vote", "vote", "mAP"),
+        ("mAP of Algorithm 1", "resolve", "mAP"),
     ):
         _print("", f"| {title} | " + " | ".join(MECHANISMS) + " |", "|---" * (len(MECHANISMS) + 1) + "|")
         form = ".1f" if metric == "SHD" else ".3f"
@@ -72,7 +75,7 @@ def _print_cells(cells: dict[tuple[str, str], Scores]) -> None:
 
 
 def _print_external(cells: dict[tuple[str, str], Scores]) -> None:
-    methods = ("VarSort", "R2-sort", "correlation", "shift")
+    methods = tuple(BASELINES)
     _print("| set | mAP | AUC | SHD | ECE | " + " | ".join(methods) + " |", "|---" * (5 + len(methods)) + "|")
     for (group, _), scores in cells.items():
         ours = [format(scores.mean("seacausal", m), ".1f" if m == "SHD" else ".3f") for m in ("mAP", "AUC", "SHD", "ECE")]

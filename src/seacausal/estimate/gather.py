@@ -165,24 +165,34 @@ def score_subset(sums, shared, penalty, covariance, conditional, scores):  # pra
 def _choose_rows(turn, regime, targets, subset, pool, hit, hit_start, rows, chosen):  # pragma: no cover - compiled
     share = rows // (K + 1)
     used = 0
-    for v in subset:
+    for position in range(K):
+        v = subset[position]
         size = hit_start[v + 1] - hit_start[v]
-        take = min(share, size)
-        for q in range(take):
-            chosen[used] = hit[hit_start[v] + (turn * take + q) % size]
-            used += 1
+        wanted = used + min(share, size)
+        for q in range(size):
+            if used == wanted:
+                break
+            row = hit[hit_start[v] + (turn * share + q) % size]
+            if not _targets_any(targets[regime[row]], subset[:position]):  # else it has had its turn with that variable
+                chosen[used] = row
+                used += 1
+    quota = rows - used
     for q in range(len(pool)):
         if used == rows:
             break
-        row = pool[(turn * rows + q) % len(pool)]
-        targets_row = targets[regime[row]]
-        free = True
-        for v in subset:
-            free = free and not targets_row[v]
-        if free:  # rows that target the subset have had their share
+        row = pool[(turn * quota + q) % len(pool)]
+        if not _targets_any(targets[regime[row]], subset):  # rows that target the subset have had their share
             chosen[used] = row
             used += 1
     return used
+
+
+@njit(cache=True, nogil=True)
+def _targets_any(targets, variables):  # pragma: no cover - compiled
+    found = False
+    for v in variables:
+        found = found or targets[v]
+    return found
 
 
 @njit(cache=True, nogil=True)

@@ -2,7 +2,7 @@
 
 The first variable of a subset is drawn with probability proportional to the row sums of the damped scores, each next one by the sum of its damped
 scores with those already drawn. A pair's score is damped by 1 / sqrt(1 + visits), so that coverage spreads. Draws come from a counter-based generator
-(splitmix64) seeded by the caller, never from global state.
+(splitmix64) seeded by the caller, never from global state. `samplers` lists the samplers; what they share stands here.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ def sample_subsets(scores: np.ndarray, count: int, *, size: int = 5, random_shar
         (d, d) magnitudes of a global statistic; only their sizes matter, the diagonal is ignored.
     size
         Variables per subset, k.
+    random_share
+        1 makes all of them random, 0 none.
 
     Returns
     -------
@@ -34,20 +36,73 @@ def sample_subsets(scores: np.ndarray, count: int, *, size: int = 5, random_shar
         If there are fewer variables than `size`.
     """
     d = len(scores)
+    visits, chosen = start_subsets(d, count, size)
+    first = round(count * random_share)
+    draw_greedily(even_weights(d), visits, chosen[:first], start_state(2 * seed))
+    if first < count:
+        draw_greedily(to_weights(scores), visits, chosen[first:], start_state(2 * seed + 1))
+    return Subset(chosen, visits)
+
+
+def sample_random(variables: int, count: int, *, size: int = 5, seed: int = 0) -> Subset:
+    """Draw `count` subsets of d `variables`, every pair alike but for its visits."""
+    return sample_subsets(even_weights(variables), count, size=size, random_share=1.0, seed=seed)
+
+
+def sample_by_statistic(scores: np.ndarray, count: int, *, size: int = 5, seed: int = 0) -> Subset:
+    """Draw `count` subsets by the sizes of (d, d) `scores`."""
+    return sample_subsets(scores, count, size=size, random_share=0.0, seed=seed)
+
+
+def start_subsets(d: int, count: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """(d, d) visits, all 0, and room for (count, size) variables.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than two variables to a subset, or fewer columns than that.
+    """
+    if size < 2:
+        raise DataError(f"A subset must have at least 2 variables; found `size` = {size}.")
     if d < size:
         raise DataError(f"A subset of {size} variables needs at least as many columns; found {d}.")
-    weights = np.abs(np.asarray(scores, float))
+    return np.zeros((d, d), np.int64), np.empty((count, size), np.int64)
+
+
+def even_weights(d: int) -> np.ndarray:
+    """(d, d) ones off the diagonal."""
+    weights = np.ones((d, d))
     np.fill_diagonal(weights, 0)
-    weights = (weights + weights.T) / 2 + 1e-9 * (1 + weights.max())
+    return weights
+
+
+def to_weights(scores: np.ndarray) -> np.ndarray:
+    """(d, d) scores to symmetric positive weights with a zero diagonal; a trace is added, so that any subset can be filled."""
+    scores = np.ascontiguousarray(scores, np.float64)
+    weights = np.zeros(scores.shape)
+    top = _symmetrise(scores, weights)
+    weights += 1e-9 * (1 + top)
     np.fill_diagonal(weights, 0)
-    visits = np.zeros((d, d), np.int64)
-    first = round(count * random_share)
-    even = np.ones((d, d)) - np.eye(d)
-    chosen = np.empty((count, size), np.int64)
-    _draw_subsets(even, visits, chosen[:first], np.uint64(2 * seed))
-    _draw_subsets(weights, visits, chosen[first:], np.uint64(2 * seed + 1))
-    np.fill_diagonal(visits, 0)
-    return Subset(chosen, visits)
+    return weights
+
+
+@njit(cache=True, nogil=True)
+def _symmetrise(scores: np.ndarray, weights: np.ndarray) -> float:  # pragma: no cover - compiled
+    """Fill `weights` with the mean size of [i, j] and [j, i]; returns the largest size off the diagonal. Tiles keep the transpose in the cache."""
+    d, tile, top = len(scores), 32, 0.0
+    for i_tile in range(0, d, tile):
+        for j_tile in range(i_tile, d, tile):
+            for i in range(i_tile, min(i_tile + tile, d)):
+                for j in range(max(j_tile, i + 1), min(j_tile + tile, d)):
+                    there, back = abs(scores[i, j]), abs(scores[j, i])
+                    top = max(top, there, back)
+                    weights[i, j] = weights[j, i] = (there + back) / 2
+    return top
+
+
+def start_state(seed: int) -> np.uint64:
+    """State of the generator for a seed below 2^64."""
+    return np.uint64((seed * 0xD1342543DE82EF95 + 0x2545F4914F6CDD1D) % 2**64)
 
 
 @njit(cache=True, nogil=True)
@@ -62,31 +117,57 @@ def next_random(state: np.uint64) -> tuple[np.uint64, float]:  # pragma: no cove
 
 
 @njit(cache=True, nogil=True)
-def _draw_subsets(scores, visits, chosen, seed):  # pragma: no cover - compiled
-    d = len(scores)
-    damped = scores / np.sqrt(1.0 + visits)
-    row_sums = damped.sum(axis=1)
-    weight = np.empty(d)
-    state = np.uint64(seed) * np.uint64(0xD1342543DE82EF95) + np.uint64(0x2545F4914F6CDD1D)
+def damp(weight, visits):  # pragma: no cover - compiled
+    """Weight after so many visits; of one pair, or of all as arrays."""
+    return weight / np.sqrt(1.0 + visits)
+
+
+@njit(cache=True, nogil=True)
+def visit(subset: np.ndarray, visits: np.ndarray) -> None:  # pragma: no cover - compiled
+    """Count the pairs of a subset."""
+    for i in subset:
+        for j in subset:
+            if i != j:
+                visits[i, j] += 1
+
+
+@njit(cache=True, nogil=True)
+def draw_greedily(weights: np.ndarray, visits: np.ndarray, chosen: np.ndarray, state: np.uint64) -> np.uint64:  # pragma: no cover - compiled
+    """Fill `chosen` (t, k) with subsets and count them in `visits`; returns the generator's state, from which the next call may go on."""
+    d = len(weights)
+    row_sums, weight = np.empty(d), np.zeros(d)
+    for i in range(d):
+        row_sums[i] = _add_damped_row(weights, visits, i, weight)
     for t in range(len(chosen)):
         subset = chosen[t]
+        weight[:] = row_sums
         for position in range(len(subset)):
-            if position == 0:
-                weight[:] = row_sums
-            elif position == 1:
-                weight[:] = damped[subset[0]]
-            else:
-                weight += damped[subset[position - 1]]
+            if position == 1:
+                weight[:] = 0.0
+            if position > 0:
+                _add_damped_row(weights, visits, subset[position - 1], weight)
             for earlier in subset[:position]:
                 weight[earlier] = 0.0
             state, uniform = next_random(state)
             subset[position] = _pick(weight, uniform)
         for i in subset:
             for j in subset:
-                visits[i, j] += 1
-                updated = scores[i, j] / np.sqrt(1.0 + visits[i, j])
-                row_sums[i] += updated - damped[i, j]
-                damped[i, j] = updated
+                row_sums[i] += damp(weights[i, j], visits[i, j] + 1) - damp(weights[i, j], visits[i, j])
+        visit(subset, visits)
+    return state
+
+
+@njit(cache=True, nogil=True)
+def _add_damped_row(weights, visits, i, weight):  # pragma: no cover - compiled
+    """Add the damped weights of i's pairs to `weight`; returns their sum."""
+    total = 0.0
+    for j in range(len(weight)):
+        damped = weights[i, j]
+        if visits[i, j]:  # most pairs of many variables are never visited, and roots are slow
+            damped = damp(damped, visits[i, j])
+        weight[j] += damped
+        total += damped
+    return total
 
 
 @njit(cache=True, nogil=True)

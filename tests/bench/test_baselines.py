@@ -1,0 +1,26 @@
+import numpy as np
+import pytest
+
+from seacausal.bench.accuracy import measure
+from seacausal.bench.baselines import BASELINES
+from seacausal.bench.suites import Case, simulated_cases
+from seacausal.data import Dataset
+
+
+@pytest.mark.parametrize("interventional", [False, True])
+def test_every_baseline_that_applies_is_measured(interventional):
+    case = next(iter(simulated_cases(interventional=interventional, graphs=1, largest=10)))
+    scores = measure([case])[case.group, case.column]
+    measured = {method for method, _ in scores.values} - {"seacausal"}
+    assert measured == set(BASELINES) - (set() if interventional else {"shift"})
+    assert all(0 < scores.mean(name) <= 1 for name in measured)
+    assert scores.mean("seacausal") >= scores.mean("vote") > scores.mean("correlation")
+
+
+def test_baselines_that_need_five_variables_are_left_out():
+    values = np.random.default_rng(0).standard_normal((100, 4))
+    case = Case("four", "", Dataset.observational(values, adjacency=np.triu(np.ones((4, 4), bool), 1)))
+    scores = measure([case])["four", ""]
+    assert np.isnan(scores.mean("vote"))
+    assert np.isnan(scores.mean("resolve"))
+    assert scores.mean("correlation") > 0
