@@ -5,42 +5,23 @@ import itertools
 
 import numpy as np
 import pytest
-from causallearn.search.ConstraintBased import FCI
-from causallearn.utils.cit import CIT_Base
+from references import ROWS, ancestors, random_dag, random_table, reference_fci
 
 from seacausal.errors import DataError
 from seacausal.estimate.fci import estimate_fci, fci, fci_each
-from seacausal.estimate.partial_correlation import PAIR_INDEX, PAIRS, SET_SIZE, condition, fisher_thresholds, independence_bits
+from seacausal.estimate.partial_correlation import PAIRS, SET_SIZE, condition, fisher_thresholds, independence_bits
 from seacausal.graph.marks import ARROW, CIRCLE, NO_EDGE, TAIL
 
-ROWS = 500
 EVERY_SET = np.array([[s for s in range(32) if not s & (1 << i | 1 << j)] for i, j in PAIRS])
 """(10, 8), the sets that each pair can be tested given."""
 
 
-def marks_of(graph) -> np.ndarray:
-    """Ours from causal-learn's matrix, where `graph[i, j]` is the mark at i's end: -1 tail, 1 arrow, 2 circle."""
-    return np.select([graph.graph == -1, graph.graph == 1, graph.graph == 2], [TAIL, ARROW, CIRCLE], NO_EDGE).T.astype(np.int8)
-
-
-def reference_from_data(table: np.ndarray) -> np.ndarray:
-    return marks_of(FCI.fci(table, "fisherz", 0.05, show_progress=False)[0])
-
-
-class Answers(CIT_Base):
-    """A test for causal-learn that looks its answers up."""
-
-    def __init__(self, bits):
-        self.bits = bits
-        self.method = "answers"
-
-    def __call__(self, i, j, given=()):
-        return float(int(self.bits[PAIR_INDEX[i, j]]) >> sum(1 << int(v) for v in given) & 1)
-
-
-def reference_from_bits(bits: np.ndarray, monkeypatch) -> np.ndarray:
-    monkeypatch.setattr(FCI, "CIT", lambda *_, **__: Answers(bits))
-    return marks_of(FCI.fci(np.zeros((9, 5)), show_progress=False)[0])
+def table_of(bits: np.ndarray) -> np.ndarray:
+    """(5, 5, 32) bool, the answers as causal-learn's stand-in wants them."""
+    accepted = np.zeros((5, 5, 32), bool)
+    for pair, (i, j) in enumerate(PAIRS):
+        accepted[i, j] = accepted[j, i] = int(bits[pair]) >> np.arange(32) & 1
+    return accepted
 
 
 def bits_of(table: np.ndarray) -> np.ndarray:
@@ -54,38 +35,6 @@ def marks_from(bits: np.ndarray) -> np.ndarray:
     marks = np.empty((5, 5), np.int8)
     fci(bits, marks)
     return marks
-
-
-def random_dag(generator: np.random.Generator, nodes: int, edges_per_node: float) -> np.ndarray:
-    """(nodes, nodes) bool, `adjacency[i, j]` is i -> j."""
-    density = min(1.0, 2 * edges_per_node / (nodes - 1))
-    upper = np.triu(generator.random((nodes, nodes)) < density, 1)
-    order = generator.permutation(nodes)
-    return upper[np.ix_(order, order)]
-
-
-def topological_order(adjacency: np.ndarray) -> list[int]:
-    return sorted(range(len(adjacency)), key=lambda v: ancestors(adjacency)[:, v].sum())
-
-
-def ancestors(adjacency: np.ndarray) -> np.ndarray:
-    """`[i, j]` is whether i = j or a directed path leads from i to j."""
-    reach = adjacency | np.eye(len(adjacency), dtype=bool)
-    for _ in range(len(adjacency).bit_length()):
-        reach = reach @ reach
-    return reach
-
-
-def random_table(seed: int) -> np.ndarray:
-    """(500, 5), five columns of a random linear or nonlinear, sparse or dense system of eight, so that common causes go unmeasured."""
-    generator = np.random.default_rng([5, seed])
-    adjacency = random_dag(generator, 8, (0.7, 1.5, 2.5)[seed % 3])
-    weights = adjacency * generator.uniform(0.4, 1.5, (8, 8)) * generator.choice([-1, 1], (8, 8))
-    table = np.zeros((ROWS, 8))
-    for v in topological_order(adjacency):
-        inputs = table @ weights[:, v]
-        table[:, v] = (np.tanh(inputs) + 0.3 * inputs**2 if seed % 2 else inputs) + generator.standard_normal(ROWS)
-    return table[:, generator.choice(8, 5, replace=False)]
 
 
 def random_bits(generator: np.random.Generator) -> np.ndarray:
@@ -137,14 +86,14 @@ def test_equals_causal_learn_on_data():
     for seed in range(300):
         table = random_table(seed)
         marks = marks_from(bits_of(table))
-        assert (marks == reference_from_data(table)).all(), seed
+        assert (marks == reference_fci(table=table, sets=set)).all(), seed
 
 
-def test_equals_causal_learn_on_answers_that_fit_no_graph(monkeypatch):
+def test_equals_causal_learn_on_answers_that_fit_no_graph():
     generator = np.random.default_rng(0)
     for _ in range(500):
         bits = random_bits(generator)
-        assert (marks_from(bits) == reference_from_bits(bits, monkeypatch)).all(), bits.tolist()
+        assert (marks_from(bits) == reference_fci(accepted=table_of(bits), sets=set)).all(), bits.tolist()
 
 
 @pytest.mark.parametrize(
@@ -156,12 +105,12 @@ def test_equals_causal_learn_on_answers_that_fit_no_graph(monkeypatch):
         pytest.param([0, 1 << 0 | 1 << 18, 0, 0, 1 << 24, 0, 0, 0, 0, 1 << 3], (4, 0, ARROW), id="R4 twice at one variable"),
     ],
 )
-def test_equals_causal_learn_in_its_peculiarities(bits, mark, monkeypatch):
+def test_equals_causal_learn_in_its_peculiarities(bits, mark):
     bits = np.array(bits, np.uint32)
     marks = marks_from(bits)
     i, j, expected = mark
     assert marks[i, j] == expected
-    np.testing.assert_array_equal(marks, reference_from_bits(bits, monkeypatch))
+    np.testing.assert_array_equal(marks, reference_fci(accepted=table_of(bits), sets=set))
 
 
 def test_every_dag_of_five_variables_is_recovered():
