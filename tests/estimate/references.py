@@ -97,6 +97,7 @@ def random_table(seed: int, k: int = 5) -> np.ndarray:
     table = np.zeros((ROWS, k + 3))
     for v in sorted(range(k + 3), key=lambda v: ancestors(adjacency)[:, v].sum()):
         inputs = table @ weights[:, v]
+        inputs /= max(1.0, inputs.std() / 3)  # or squares of squares end in columns that determine each other
         table[:, v] = (np.tanh(inputs) + 0.3 * inputs**2 if seed % 2 else inputs) + generator.standard_normal(ROWS)
     return table[:, generator.choice(k + 3, k, replace=False)]
 

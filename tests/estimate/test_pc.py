@@ -121,6 +121,15 @@ def test_the_order_of_meeks_rules_matters_only_where_no_dag_fits():
     assert different > 5
 
 
+@pytest.mark.parametrize(("share", "same"), [(1e-3, True), (1e-7, False)])
+def test_causal_learn_conditions_on_what_is_determined(share, same):
+    """The one difference: 1 is 0 up to a share of noise that 2 depends on. Below `PIVOT` of its variance that noise is called rounding here."""
+    x, noise, own = np.random.default_rng(0).standard_normal((3, 500))
+    table = np.column_stack([x, x + share * noise, x + noise + own])
+    assert reference_pc(table=table)[1, 2] != NO_EDGE
+    assert (estimate_pc(table)[1, 2] != NO_EDGE) == same
+
+
 def test_an_earlier_collider_wins():
     """1 and 3 are separated by {}, without 0 between them, 0 and 2 by {}, without 1: only the collider at 0 fits, as its turn comes first."""
     accepted = np.zeros((4, 4, 16), bool)

@@ -3,8 +3,8 @@
     pip install --target FOLDER --no-deps causal-learn==0.1.4.8 momentchi2==0.1.8
     PYTHONPATH=FOLDER:tests/estimate:src python tests/golden/make_fci.py
 
-Three kinds of inputs, each with k variables: covariances of 500 rows of random tables; random answers that fit no graph; answers by d-separation in
-random graphs with unmeasured and selected variables. Answers are (k, k, 2**k) tables, packed into bits. causal-learn's sets hand out their members in the
+Four kinds of inputs, each with k variables: covariances of 500 rows of random tables; random answers that fit no graph; answers by d-separation in
+random graphs with unmeasured and selected variables; answers of undirected graphs, some of them turned round, which give R5 to R7 work. Answers are (k, k, 2**k) tables, packed into bits. causal-learn's sets hand out their members in the
 order they came, so that the result does not change with Python's hash seed.
 """
 
@@ -12,12 +12,15 @@ import importlib.metadata
 from pathlib import Path
 
 import numpy as np
-from mixed_graphs import dag_of, separated_given
+from mixed_graphs import dag_of, separated_given, separated_in
 from references import random_answers, random_dag, random_table, reference_fci
+
+from seacausal.graph.marks import NO_EDGE, TAIL
 
 COVARIANCES = {4: 40, 5: 80, 6: 40, 7: 30}
 ANSWERS = {3: 20, 4: 60, 5: 120, 6: 80, 7: 40}
 GRAPHS = {5: 150, 6: 60}
+UNDIRECTED = {4: 30, 5: 60, 6: 60}
 
 
 def answers_of_graph(generator: np.random.Generator, k: int) -> np.ndarray:
@@ -32,6 +35,17 @@ def answers_of_graph(generator: np.random.Generator, k: int) -> np.ndarray:
     return accepted
 
 
+def answers_near_undirected_graph(generator: np.random.Generator, k: int) -> np.ndarray:
+    """(k, k, 2**k), separation in a random undirected graph, which selection can make of a DAG; two percent of the answers are wrong."""
+    upper = np.triu(generator.random((k, k)) < 2.5 / (k - 1), 1)
+    accepted = separated_in(np.where(upper | upper.T, TAIL, NO_EDGE).astype(np.int8)[None])[0]
+    for i, j in zip(*np.triu_indices(k, 1)):
+        free = np.array([not given & (1 << i | 1 << j) for given in range(1 << k)])
+        accepted[i, j] ^= free & (generator.random(1 << k) < 0.02)
+        accepted[j, i] = accepted[i, j]
+    return accepted
+
+
 def main() -> None:
     assert importlib.metadata.version("causal-learn") == "0.1.4.8"
     generator = np.random.default_rng(0)
@@ -40,7 +54,12 @@ def main() -> None:
         tables = [random_table(1000 + seed, k) for seed in range(count)]
         golden[f"covariances of {k}"] = np.stack([np.cov(table.T)[np.triu_indices(k)] for table in tables])
         golden[f"marks of covariances of {k}"] = np.stack([reference_fci(table=table) for table in tables])
-    for name, make, counts in (("answers", random_answers, ANSWERS), ("graphs", answers_of_graph, GRAPHS)):
+    kinds = (
+        ("answers", random_answers, ANSWERS),
+        ("graphs", answers_of_graph, GRAPHS),
+        ("undirected", answers_near_undirected_graph, UNDIRECTED),
+    )
+    for name, make, counts in kinds:
         for k, count in counts.items():
             inputs = np.stack([make(generator, k) for _ in range(count)])
             golden[f"{name} of {k}"] = np.packbits(inputs.reshape(count, -1), axis=1)
