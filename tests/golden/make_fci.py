@@ -4,8 +4,9 @@
     PYTHONPATH=FOLDER:tests/estimate:src python tests/golden/make_fci.py
 
 Four kinds of inputs, each with k variables: covariances of 500 rows of random tables; random answers that fit no graph; answers by d-separation in
-random graphs with unmeasured and selected variables; answers of undirected graphs, some of them turned round, which give R5 to R7 work. Answers are (k, k, 2**k) tables, packed into bits. causal-learn's sets hand out their members in the
-order they came, so that the result does not change with Python's hash seed.
+random graphs with unmeasured and selected variables; answers of undirected graphs, some of them turned round, which give R5 to R7 work. Answers are
+(k, k, 2**k) tables, packed into bits. causal-learn's sets hand out their members in the order they came, so that the result does not change with
+Python's hash seed.
 """
 
 import importlib.metadata

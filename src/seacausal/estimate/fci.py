@@ -74,10 +74,8 @@ def estimate_fci(values: np.ndarray, *, rules: str = "paper", alpha: float = 0.0
         raise DataError(f"`rules` must be 'paper', 'full' or 'complete'; found {rules!r}.")
     covariance = covariance_of(values)
     k = len(covariance)
-    if rules == "paper":
-        each = fci_each if k == VARIABLES else fci_general_each
-    else:
-        each = fci_full_each if rules == "full" else fci_complete_each
+    paper = fci_each if k == VARIABLES else fci_general_each
+    each = {"paper": paper, "full": fci_full_each, "complete": fci_complete_each}[rules]
     marks = np.zeros((1, k, k), np.int8)
     each(covariance[None], np.zeros(1, np.int64), fisher_thresholds(len(values), alpha, k - 1)[None], marks)
     return marks[0]

@@ -1,7 +1,7 @@
 """FCI with Zhang's ten rules to the letter, on k variables, k from 2 to 10: from a table of answers (`independence`) to the marks of a PAG.
 
-If the answers come from a graph with unmeasured causes and selection, the result is its PAG: exactly the marks that all graphs with these answers share.
-Unlike `fci_general` and `fci_full`, which copy a program, nothing here depends on the order of the columns as long as the answers fit a graph.
+If the answers come from a graph with unmeasured causes and selection, the result is its PAG: exactly the marks that all graphs with these answers
+share. Unlike `fci_general` and `fci_full`, which copy a program, nothing here depends on the order of the columns as long as the answers fit a graph.
 Surprising choice: paths are found by trying all of them; with ten variables at most there are few.
 References: Zhang (2008), On the completeness of orientation rules for causal discovery in the presence of latent confounders and selection bias;
 Spirtes, Glymour and Scheines (2000), section 6.7, for the possibly d-separating sets.
@@ -187,8 +187,8 @@ def orient_tails(marks: np.ndarray) -> bool:  # pragma: no cover - compiled
 def orient_parents(marks: np.ndarray) -> bool:  # pragma: no cover - compiled
     """Rules R8, R9 and R10 make a --> c of a o-> c; whether any mark changed.
 
-    R8: a --> b --> c or a --o b --> c. R9: an uncovered path a, b, ..., c that may be directed, b and c not adjacent. R10: b --> c <-- d and uncovered
-    paths that may be directed from a to b and from a to d whose first steps are different and not adjacent.
+    R8: a --> b --> c or a --o b --> c. R9: an uncovered path a, b, ..., c that may be directed, b and c not adjacent. R10: b --> c <-- d and
+    uncovered paths that may be directed from a to b and from a to d whose first steps are different and not adjacent.
     """
     k = len(marks)
     changed = False

@@ -2,8 +2,8 @@
 
 The rules are Zhang's (2008), R0 to R4 those of `fci_general`; R5 to R7 are about selection, R8 to R10 turn o-> into -->.
 Surprising choice: causal-learn's readings of R5, R8, R9 and R10 are kept, each named where it stands. They depend on the order of the columns, leave
-circles that the rules resolve, and R10 draws tails that no rule allows. `fci_complete` follows the paper instead. Where causal-learn goes through a Python
-set of nodes, whose order changes with the hash seed, the order here is that of the columns.
+circles that the rules resolve, and R9 and R10 draw tails that no rule allows. `fci_complete` follows the paper instead. Where causal-learn goes
+through a Python set of nodes, whose order changes with the hash seed, the order here is that of the columns.
 Reference: Zhang (2008), On the completeness of orientation rules for causal discovery in the presence of latent confounders and selection bias.
 """
 

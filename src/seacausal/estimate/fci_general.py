@@ -1,9 +1,9 @@
 """FCI as causal-learn 0.1.3.7 runs it, on k variables, k from 2 to 10: from a table of answers (`independence`) to the marks of a PAG.
 
-`fci` is the same algorithm for five variables and faster; the two give equal marks. A set of variables is a bit mask; `marks[i, j]` is the mark at j's end.
-causal-learn's peculiarities are kept and named where they stand. Two of them cannot be kept. Python's sets hand out its nodes in an order that changes
-with the hash seed, and the search for possibly d-separating sets depends on it in rare graphs of six and more variables: here the order is that of
-the columns. And where it raises a KeyError, rule R3 does not apply here, as in later releases.
+`fci` is the same algorithm for five variables and faster; the two give equal marks. A set of variables is a bit mask; `marks[i, j]` is the mark at
+j's end. causal-learn's peculiarities are kept and named where they stand. Two of them cannot be kept. Python's sets hand out its nodes in an order
+that changes with the hash seed, and the search for possibly d-separating sets depends on it in rare graphs of six and more variables: here the order
+is that of the columns. And where it raises a KeyError, rule R3 does not apply here, as in later releases.
 References: Spirtes, Glymour and Scheines (2000), sections 6.3 and 6.7; Zhang (2008), section 3.
 """
 
@@ -145,7 +145,8 @@ def possible_d_separating(marks: np.ndarray, x: int, y: int) -> int:  # pragma: 
                 closed |= 1 << far
                 queue[count] = far
                 count += 1
-    for far in queue[:count]:
+    for at in range(count):
+        far = queue[at]
         for b in range(k):
             if met >> b & 1 and marks[b, far] != NO_EDGE and (may_cause(marks, b, x) or may_cause(marks, b, far)):
                 candidates |= 1 << far
@@ -190,7 +191,10 @@ def orient_from_arrows(marks: np.ndarray) -> bool:  # pragma: no cover - compile
 
 @njit(cache=True, nogil=True)
 def orient_double_triangles(marks: np.ndarray, separating: np.ndarray) -> bool:  # pragma: no cover - compiled
-    """Rule R3: a *-> b <-* c, a *-o d o-* c, d *-o b, a and c not adjacent but separated by a set with d, becomes d *-> b; whether any mark changed."""
+    """Rule R3: a *-> b <-* c, a *-o d o-* c, d *-o b, a and c not adjacent, becomes d *-> b; whether any mark changed.
+
+    causal-learn also asks whether a set with d separates a from c, on file in this order of a and c.
+    """
     k = len(marks)
     changed = False
     for b in range(k):
@@ -243,7 +247,7 @@ def follow_discriminating_paths(
         for d in range(k):
             if not into >> d & 1 or marks[before[t], t] != ARROW:
                 continue
-            if d != c and marks[d, c] == NO_EDGE and orient_path_end(accepted[d, c], marks, separating[d, c], body[t], a, b, c):
+            if d != c and marks[d, c] == NO_EDGE and orient_path_end(accepted[d, c], marks, separating[d, c], int(body[t]), a, b, c):
                 return
             if parents >> d & 1:
                 closed |= 1 << d

@@ -1,8 +1,8 @@
 """All conditional independence tests among k variables, k from 2 to 10, from their covariance.
 
-In: the (k, k) covariance of a subset. Out: a table with one answer for every question "is i independent of j given S?", S a bit mask. For five variables
-`partial_correlation` answers the same questions faster, and alike to the last bit; constraint-based algorithms for other k read the table that is made
-here, whatever filled it: these tests, another test, a d-separation oracle.
+In: the (k, k) covariance of a subset. Out: a table with one answer for every question "is i independent of j given S?", S a bit mask. For five
+variables `partial_correlation` answers the same questions faster, and alike to the last bit. Constraint-based algorithms for other k read the table
+made here, whatever filled it: these tests, another test, a d-separation oracle.
 
 A table has at most 10 x 10 x 1024 answers, so that all are computed, asked for or not: a Schur complement for each set, in 10 variables 0.2 ms.
 """

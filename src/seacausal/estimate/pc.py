@@ -2,8 +2,8 @@
 
 In: covariances, or for each pair the answers of all independence tests. Out: `marks[i, j]`, the mark at j's end (`graph.marks`): i --> j or i --- j.
 Surprising choice: this is PC as causal-learn 0.1.3.7 runs it (`stable=True`, `uc_rule=0`, `uc_priority=2`), mark for mark. Where the tests fit a
-graph, any order of orientations gives its CPDAG (`graph.equivalence`). Where they do not, colliders contradict each other, and what remains depends on the
-order; so the order here is causal-learn's: an earlier collider wins, and an arrow is not drawn where it would close a cycle that is known of.
+graph, any order of orientations gives its CPDAG (`graph.equivalence`). Where they do not, colliders contradict each other, and what remains depends
+on the order; so the order here is causal-learn's: an earlier collider wins, and an arrow is not drawn where it would close a cycle that is known of.
 References: Spirtes, Glymour and Scheines (2000), section 5.4.2; Colombo and Maathuis (2014); Meek (1995).
 """
 
@@ -123,7 +123,7 @@ def orient(marks: np.ndarray, separating: np.ndarray) -> None:  # pragma: no cov
 
 @njit(cache=True, nogil=True)
 def orient_colliders(marks: np.ndarray, separating: np.ndarray, above: np.ndarray) -> None:  # pragma: no cover - compiled
-    """a --> b <-- c for every path a, b, c whose ends are separated by a set without b, unless an earlier collider points out of b."""
+    """Colliders: a --> b <-- c for every path a, b, c whose ends are separated by a set without b, unless an earlier collider points out of b."""
     k = len(marks)
     for b in range(k):
         for a in range(k):
@@ -142,8 +142,8 @@ def orient_colliders(marks: np.ndarray, separating: np.ndarray, above: np.ndarra
 def orient_forced(marks: np.ndarray, start: np.ndarray, above: np.ndarray, rule: int) -> bool:  # pragma: no cover - compiled
     """One of Meek's rules R1, R2, R3 on all paths i, j, c; whether any mark changed.
 
-    Paths come in causal-learn's order: pairs with a tail at their second variable before those with an arrow, as the marks were when Meek's rules began
-    (`start`), then by the second and by the first variable.
+    Paths come in causal-learn's order: pairs with a tail at their second variable before those with an arrow, as the marks were when Meek's rules
+    began (`start`), then by the second and by the first variable.
     """
     k = len(marks)
     changed = False

@@ -1,6 +1,7 @@
 """The adjacency search of PC and FCI for k variables, k from 2 to 10: from a table of answers (`independence`) to a skeleton and separating sets.
 
-Sets of variables are bit masks. Order-independent ("stable": Colombo and Maathuis, 2014, "Order-independent constraint-based causal structure learning").
+Sets of variables are bit masks. Independent of the order of the columns ("stable"; Colombo and Maathuis, 2014, Order-independent constraint-based
+causal structure learning).
 """
 
 from __future__ import annotations
