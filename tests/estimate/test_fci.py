@@ -5,41 +5,23 @@ import itertools
 
 import numpy as np
 import pytest
-from causallearn.search.ConstraintBased import FCI
-from causallearn.utils.cit import CIT_Base
+from references import ROWS, ancestors, random_dag, random_table, reference_fci
 
-from seacausal.estimate.fci import estimate_fci, fci
-from seacausal.estimate.partial_correlation import PAIR_INDEX, PAIRS, SET_SIZE, condition, fisher_thresholds, independence_bits
+from seacausal.errors import DataError
+from seacausal.estimate.fci import estimate_fci, fci, fci_each
+from seacausal.estimate.partial_correlation import PAIRS, SET_SIZE, condition, fisher_thresholds, independence_bits
 from seacausal.graph.marks import ARROW, CIRCLE, NO_EDGE, TAIL
 
-ROWS = 500
 EVERY_SET = np.array([[s for s in range(32) if not s & (1 << i | 1 << j)] for i, j in PAIRS])
 """(10, 8), the sets that each pair can be tested given."""
 
 
-def marks_of(graph) -> np.ndarray:
-    """Ours from causal-learn's matrix, where `graph[i, j]` is the mark at i's end: -1 tail, 1 arrow, 2 circle."""
-    return np.select([graph.graph == -1, graph.graph == 1, graph.graph == 2], [TAIL, ARROW, CIRCLE], NO_EDGE).T.astype(np.int8)
-
-
-def reference_from_data(table: np.ndarray) -> np.ndarray:
-    return marks_of(FCI.fci(table, "fisherz", 0.05, show_progress=False)[0])
-
-
-class Answers(CIT_Base):
-    """A test for causal-learn that looks its answers up."""
-
-    def __init__(self, bits):
-        self.bits = bits
-        self.method = "answers"
-
-    def __call__(self, i, j, given=()):
-        return float(int(self.bits[PAIR_INDEX[i, j]]) >> sum(1 << int(v) for v in given) & 1)
-
-
-def reference_from_bits(bits: np.ndarray, monkeypatch) -> np.ndarray:
-    monkeypatch.setattr(FCI, "CIT", lambda *_, **__: Answers(bits))
-    return marks_of(FCI.fci(np.zeros((9, 5)), show_progress=False)[0])
+def table_of(bits: np.ndarray) -> np.ndarray:
+    """(5, 5, 32) bool, the answers as causal-learn's stand-in wants them."""
+    accepted = np.zeros((5, 5, 32), bool)
+    for pair, (i, j) in enumerate(PAIRS):
+        accepted[i, j] = accepted[j, i] = int(bits[pair]) >> np.arange(32) & 1
+    return accepted
 
 
 def bits_of(table: np.ndarray) -> np.ndarray:
@@ -49,36 +31,10 @@ def bits_of(table: np.ndarray) -> np.ndarray:
     return bits
 
 
-def random_dag(generator: np.random.Generator, nodes: int, edges_per_node: float) -> np.ndarray:
-    """(nodes, nodes) bool, `adjacency[i, j]` is i -> j."""
-    density = min(1.0, 2 * edges_per_node / (nodes - 1))
-    upper = np.triu(generator.random((nodes, nodes)) < density, 1)
-    order = generator.permutation(nodes)
-    return upper[np.ix_(order, order)]
-
-
-def topological_order(adjacency: np.ndarray) -> list[int]:
-    return sorted(range(len(adjacency)), key=lambda v: ancestors(adjacency)[:, v].sum())
-
-
-def ancestors(adjacency: np.ndarray) -> np.ndarray:
-    """`[i, j]` is whether i = j or a directed path leads from i to j."""
-    reach = adjacency | np.eye(len(adjacency), dtype=bool)
-    for _ in range(len(adjacency).bit_length()):
-        reach = reach @ reach
-    return reach
-
-
-def random_table(seed: int) -> np.ndarray:
-    """(500, 5), five columns of a random linear or nonlinear, sparse or dense system of eight, so that common causes go unmeasured."""
-    generator = np.random.default_rng([5, seed])
-    adjacency = random_dag(generator, 8, (0.7, 1.5, 2.5)[seed % 3])
-    weights = adjacency * generator.uniform(0.4, 1.5, (8, 8)) * generator.choice([-1, 1], (8, 8))
-    table = np.zeros((ROWS, 8))
-    for v in topological_order(adjacency):
-        inputs = table @ weights[:, v]
-        table[:, v] = (np.tanh(inputs) + 0.3 * inputs**2 if seed % 2 else inputs) + generator.standard_normal(ROWS)
-    return table[:, generator.choice(8, 5, replace=False)]
+def marks_from(bits: np.ndarray) -> np.ndarray:
+    marks = np.empty((5, 5), np.int8)
+    fci(bits, marks)
+    return marks
 
 
 def random_bits(generator: np.random.Generator) -> np.ndarray:
@@ -129,15 +85,15 @@ def test_equals_causal_learn_on_data():
     """On five variables causal-learn cannot raise its KeyError (see `orient_double_triangles`), so none of the 300 is left out."""
     for seed in range(300):
         table = random_table(seed)
-        marks = estimate_fci(bits_of(table)[None])[0]
-        assert (marks == reference_from_data(table)).all(), seed
+        marks = marks_from(bits_of(table))
+        assert (marks == reference_fci(table=table, sets=set)).all(), seed
 
 
-def test_equals_causal_learn_on_answers_that_fit_no_graph(monkeypatch):
+def test_equals_causal_learn_on_answers_that_fit_no_graph():
     generator = np.random.default_rng(0)
     for _ in range(500):
         bits = random_bits(generator)
-        assert (estimate_fci(bits[None])[0] == reference_from_bits(bits, monkeypatch)).all(), bits.tolist()
+        assert (marks_from(bits) == reference_fci(accepted=table_of(bits), sets=set)).all(), bits.tolist()
 
 
 @pytest.mark.parametrize(
@@ -149,12 +105,12 @@ def test_equals_causal_learn_on_answers_that_fit_no_graph(monkeypatch):
         pytest.param([0, 1 << 0 | 1 << 18, 0, 0, 1 << 24, 0, 0, 0, 0, 1 << 3], (4, 0, ARROW), id="R4 twice at one variable"),
     ],
 )
-def test_equals_causal_learn_in_its_peculiarities(bits, mark, monkeypatch):
+def test_equals_causal_learn_in_its_peculiarities(bits, mark):
     bits = np.array(bits, np.uint32)
-    marks = estimate_fci(bits[None])[0]
+    marks = marks_from(bits)
     i, j, expected = mark
     assert marks[i, j] == expected
-    np.testing.assert_array_equal(marks, reference_from_bits(bits, monkeypatch))
+    np.testing.assert_array_equal(marks, reference_fci(accepted=table_of(bits), sets=set))
 
 
 def test_every_dag_of_five_variables_is_recovered():
@@ -165,7 +121,7 @@ def test_every_dag_of_five_variables_is_recovered():
         upper[tuple(np.transpose(PAIRS))] = edges
         order = generator.permutation(5)
         adjacency = upper[np.ix_(order, order)]
-        marks = estimate_fci(oracle(adjacency)[None])[0]
+        marks = marks_from(oracle(adjacency))
         assert ((marks != NO_EDGE) == (adjacency | adjacency.T)).all()
         assert_marks_fit(marks, adjacency)
 
@@ -174,7 +130,7 @@ def test_every_unshielded_collider_is_found():
     generator = np.random.default_rng(2)
     for _ in range(200):
         adjacency = random_dag(generator, 5, 1.2)
-        marks = estimate_fci(oracle(adjacency)[None])[0]
+        marks = marks_from(oracle(adjacency))
         for a, b, c in itertools.permutations(range(5), 3):
             if adjacency[a, b] and adjacency[c, b] and not adjacency[a, c] and not adjacency[c, a]:
                 assert marks[a, b] == marks[c, b] == ARROW
@@ -186,7 +142,7 @@ def test_unmeasured_causes_are_not_mistaken_for_edges():
     for _ in range(300):
         adjacency = random_dag(generator, 7, 1.5)
         bits = oracle(adjacency)
-        marks = estimate_fci(bits[None])[0]
+        marks = marks_from(bits)
         assert_marks_fit(marks, adjacency)
         assert all(marks[i, j] != NO_EDGE for pair, (i, j) in enumerate(PAIRS) if bits[pair] == 0)
 
@@ -204,27 +160,33 @@ def test_textbook_graphs(edges, expected):
     adjacency = np.zeros((5, 5), bool)
     for i, j in edges:
         adjacency[i, j] = True
-    marks = estimate_fci(oracle(adjacency)[None])[0]
+    marks = marks_from(oracle(adjacency))
     assert {(i, j): marks[i, j] for i, j in np.argwhere(marks).tolist()} == expected
 
 
-def test_a_batch_is_its_subsets_one_by_one():
-    generator = np.random.default_rng(4)
-    bits = np.stack([random_bits(generator) for _ in range(50)])
-    single = np.empty((50, 5, 5), np.int8)
-    for t in range(50):
-        fci(bits[t], single[t])
-    batch = estimate_fci(bits)
-    assert batch.dtype == np.int8
-    np.testing.assert_array_equal(batch, single)
-    assert estimate_fci(bits[:0]).shape == (0, 5, 5)
+def test_a_loop_over_subsets_is_its_subsets_one_by_one():
+    """With numbers of rows of their own, and equal to the function for one table."""
+    tables = [random_table(seed)[: 500 - 3 * seed] for seed in range(50)]
+    covariances = np.stack([np.cov(table.T) for table in tables])
+    rows = np.array([len(table) for table in tables])
+    marks = np.empty((50, 5, 5), np.int8)
+    fci_each(covariances, rows, np.array([fisher_thresholds(n) for n in range(501)]), marks)
+    for table, found in zip(tables, marks):
+        np.testing.assert_array_equal(found, marks_from(bits_of(table)))
+        np.testing.assert_array_equal(found, estimate_fci(table))
+    fci_each(covariances[:0], rows[:0], np.ones((501, 4)), marks[:0])
+
+
+def test_unknown_rules_are_an_error():
+    with pytest.raises(DataError, match="'paper', 'full' or 'complete'; found 'all'"):
+        estimate_fci(random_table(0), rules="all")
 
 
 @pytest.mark.parametrize("values", [np.zeros(5), np.ones(5), [1, 1, 0, 1, 0]])
 def test_degenerate_tables_have_a_graph(values):
     """Constant and duplicated columns: constant ones have no edge, duplicates one."""
     table = np.random.default_rng(5).standard_normal((ROWS, 1)) * np.asarray(values, float)
-    marks = estimate_fci(bits_of(table)[None])[0]
+    marks = marks_from(bits_of(table))
     used = np.asarray(values, bool)
     assert (marks[~used] == NO_EDGE).all()
     assert (marks[:, ~used] == NO_EDGE).all()

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from seacausal.estimate.fci import estimate_fci
+from seacausal.estimate.fci import fci
 from seacausal.estimate.gather import MIN_OBSERVATIONAL, _choose_rows, _gather, _sum_products, gather_sums, plan_rows
 from seacausal.estimate.local import LocalEstimates, _estimate, estimate_subsets, pool_estimates
 from seacausal.estimate.partial_correlation import condition, fisher_thresholds, independence_bits
@@ -27,10 +27,11 @@ def estimate(dataset, variables: np.ndarray, *, seed: int = 0, **options) -> Loc
 
 def marks_of(table: np.ndarray) -> np.ndarray:
     """FCI on the rows of five variables, its covariance from numpy."""
-    conditional, bits = np.empty((32, 5, 5)), np.empty((1, 10), np.uint32)
+    conditional, bits, marks = np.empty((32, 5, 5)), np.empty(10, np.uint32), np.empty((5, 5), np.int8)
     condition(np.cov(table.T, bias=True), conditional)
-    independence_bits(conditional, fisher_thresholds(len(table)), bits[0])
-    return estimate_fci(bits)[0]
+    independence_bits(conditional, fisher_thresholds(len(table)), bits)
+    fci(bits, marks)
+    return marks
 
 
 # Rows

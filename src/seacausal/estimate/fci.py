@@ -4,6 +4,7 @@ In: `bits`, for each pair one word whose bit S says that the pair is independent
 Out: `marks[i, j]`, the mark at j's end of the edge between i and j (`graph.marks`). A set of variables is a bit mask, a family of sets one bit a set.
 Surprising choice: this is FCI as causal-learn 0.1.3.7 runs it, the release that SEA's authors pinned, with its peculiarities, each named where it
 stands, and no rule beyond R4. Only its KeyError has no counterpart: on five variables it cannot arise (see `orient_double_triangles`).
+`estimate_fci` takes a table of any other width, and other rules.
 References: Spirtes, Glymour and Scheines (2000), Causation, Prediction, and Search, sections 6.3 and 6.7; Zhang (2008), On the completeness of
 orientation rules for causal discovery in the presence of latent confounders and selection bias, section 3.
 """
@@ -13,7 +14,21 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from seacausal.estimate.partial_correlation import PAIR_INDEX, PAIRS, SET_SIZE, SETS, VARIABLES
+from seacausal.errors import DataError
+from seacausal.estimate.fci_complete import fci_complete_each
+from seacausal.estimate.fci_full import fci_full_each
+from seacausal.estimate.fci_general import fci_general_each
+from seacausal.estimate.independence import covariance_of
+from seacausal.estimate.partial_correlation import (
+    PAIR_INDEX,
+    PAIRS,
+    SET_SIZE,
+    SETS,
+    VARIABLES,
+    condition,
+    fisher_thresholds,
+    independence_bits,
+)
 from seacausal.graph.marks import ARROW, CIRCLE, NO_EDGE, TAIL
 
 NO_SET = -1  # in `separating[i, j]`: no set that separates i from j is on file
@@ -23,13 +38,70 @@ INSIDE = np.array([sum(1 << s for s in range(SETS) if s & ~whole == 0) for whole
 WITH = np.array([sum(1 << s for s in range(SETS) if s >> v & 1) for v in range(VARIABLES)])
 
 
+def estimate_fci(values: np.ndarray, *, rules: str = "paper", alpha: float = 0.05) -> np.ndarray:
+    """FCI on one small table, with Fisher's z-test.
+
+    Parameters
+    ----------
+    values
+        (n, k) rows of k variables, k from 2 to 10.
+    rules
+        "paper": R0 to R4, as causal-learn 0.1.3.7, the release of SEA's authors (`fci`, `fci_general`). "full": R0 to R10, as causal-learn 0.1.4.8
+        (`fci_full`). "complete": R0 to R10 as Zhang (2008) states them, exact where the tests are (`fci_complete`).
+    alpha
+        Level of the tests.
+
+    Returns
+    -------
+    (k, k) int8 marks of a PAG, `marks[i, j]` at j's end.
+
+    Raises
+    ------
+    DataError
+        If `values` is not such a table, or `rules` none of the three.
+
+    References
+    ----------
+    Zhang (2008), On the completeness of orientation rules for causal discovery in the presence of latent confounders and selection bias.
+
+    Examples
+    --------
+    >>> x, y, noise = np.random.default_rng(0).standard_normal((3, 500))
+    >>> estimate_fci(np.column_stack([x, x + y + noise, y])).tolist()
+    [[0, 2, 0], [3, 0, 3], [0, 2, 0]]
+    """
+    if rules not in ("paper", "full", "complete"):
+        raise DataError(f"`rules` must be 'paper', 'full' or 'complete'; found {rules!r}.")
+    covariance = covariance_of(values)
+    k = len(covariance)
+    paper = fci_each if k == VARIABLES else fci_general_each
+    each = {"paper": paper, "full": fci_full_each, "complete": fci_complete_each}[rules]
+    marks = np.zeros((1, k, k), np.int8)
+    each(covariance[None], np.zeros(1, np.int64), fisher_thresholds(len(values), alpha, k - 1)[None], marks)
+    return marks[0]
+
+
 @njit(cache=True, nogil=True)
-def estimate_fci(bits: np.ndarray) -> np.ndarray:
-    """FCI on each of t subsets: (t, 10) uint32 independence bits to (t, 5, 5) int8 marks, both as in `fci`."""
-    marks = np.empty((len(bits), VARIABLES, VARIABLES), np.int8)
-    for t in range(len(bits)):
-        fci(bits[t], marks[t])
-    return marks
+def fci_each(covariances: np.ndarray, rows: np.ndarray, thresholds: np.ndarray, marks: np.ndarray) -> None:
+    """FCI on each of t subsets of five variables, rules R0 to R4.
+
+    Parameters
+    ----------
+    covariances
+        (t, 5, 5) float64.
+    rows
+        (t,) int64, how many rows each was computed from.
+    thresholds
+        (r, 4) float64, `fisher_thresholds` of 0, 1, 2, ... rows.
+    marks
+        (t, 5, 5) int8, filled with the result.
+    """
+    conditional = np.empty((SETS, VARIABLES, VARIABLES))
+    bits = np.empty(len(PAIRS), np.uint32)
+    for t in range(len(covariances)):
+        condition(covariances[t], conditional)
+        independence_bits(conditional, thresholds[rows[t]], bits)
+        fci(bits, marks[t])
 
 
 @njit(cache=True, nogil=True)

@@ -32,7 +32,7 @@ PIVOT = 1e-10
 """A variable is determined by a set when it keeps no more than this share of its variance given the set."""
 
 
-def fisher_thresholds(rows: int, alpha: float = 0.05) -> np.ndarray:
+def fisher_thresholds(rows: int, alpha: float = 0.05, sizes: int = 4) -> np.ndarray:
     """Largest squared partial correlation that Fisher's z-test accepts as independence, by size of the conditioning set.
 
     With `rows <= size + 3` the test has no degrees of freedom; it can reject nothing, and the threshold is 1: independence is accepted.
@@ -43,10 +43,12 @@ def fisher_thresholds(rows: int, alpha: float = 0.05) -> np.ndarray:
         How many rows the covariance was computed from.
     alpha
         Level of the two-sided test.
+    sizes
+        How many sizes: k - 1 for tests among k variables.
 
     Returns
     -------
-    (4,) float, for conditioning sets of 0, 1, 2 and 3 variables.
+    (sizes,) float, for conditioning sets of 0, 1, 2, ... variables.
 
     References
     ----------
@@ -58,7 +60,7 @@ def fisher_thresholds(rows: int, alpha: float = 0.05) -> np.ndarray:
     [0.00769, 0.00771, 0.00772, 0.00774]
     """
     quantile = NormalDist().inv_cdf(1 - alpha / 2)
-    degrees = [rows - size - 3 for size in range(4)]
+    degrees = [rows - size - 3 for size in range(sizes)]
     return np.array([math.tanh(quantile / math.sqrt(n)) ** 2 if n > 0 else 1.0 for n in degrees])
 
 
