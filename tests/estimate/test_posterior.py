@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from seacausal.estimate.partial_correlation import condition
-from seacausal.estimate.posterior import NEGLIGIBLE, edge_posterior, parent_combinations, score_parents
+from seacausal.estimate.posterior import NEGLIGIBLE, edge_posterior, parent_combinations
+from seacausal.estimate.scores import score_parents
 
 
 def posterior_of(scores: np.ndarray) -> np.ndarray:

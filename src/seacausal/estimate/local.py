@@ -17,7 +17,8 @@ from numba import njit
 
 from seacausal.estimate.fci import fci
 from seacausal.estimate.partial_correlation import condition, fisher_thresholds, independence_bits
-from seacausal.estimate.posterior import edge_posterior, parent_combinations, score_parents
+from seacausal.estimate.posterior import edge_posterior, parent_combinations
+from seacausal.estimate.scores import score_parents
 
 K = 5
 MIN_OBSERVATIONAL = 250
