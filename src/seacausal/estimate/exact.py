@@ -2,10 +2,10 @@
 
 In: local scores (k, 2**k) as in `scores`. Out: the best DAG, or its CPDAG or interventional essential graph. First the best parents of each variable
 inside each set, then the best last variable of each set (Silander and Myllymaki, 2006, A simple approach for finding the globally optimal Bayesian
-network structure). Cost k 2**k steps of both kinds; k = 5 takes microseconds, k = 10 a tenth of a millisecond or so.
+network structure). A microsecond at k = 5, a tenth of a millisecond at k = 10.
 
-Surprising choice: among DAGs of equal score, parents of smaller index win; the DAGs of one class differ in score by rounding alone, so which of them is
-the best is chance and only the essential graph is an answer of the data.
+Surprising choice: the DAGs of one class differ in score by rounding alone, so which of them is called the best is chance; only the essential graph
+is an answer of the data.
 """
 
 from __future__ import annotations

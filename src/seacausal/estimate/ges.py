@@ -233,10 +233,11 @@ def _surroundings(arrows: np.ndarray, lines: np.ndarray) -> tuple[np.ndarray, np
 
 @njit(cache=True, nogil=True)
 def _is_clique(mask: int, adjacent: np.ndarray) -> bool:  # pragma: no cover - compiled
+    apart = 0
     for v in range(len(adjacent)):
-        if mask >> v & 1 and mask & ~adjacent[v] & ~(1 << v):
-            return False
-    return True
+        if mask >> v & 1:
+            apart |= mask & ~adjacent[v] & ~(1 << v)
+    return apart == 0
 
 
 @njit(cache=True, nogil=True)

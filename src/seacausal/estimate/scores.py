@@ -5,7 +5,7 @@ is set when u is a parent) relative to no parents; entries of masks that hold v 
 variables. With interventions a variable has a covariance of its own, of the rows where it was not a target (Hauser and Buehlmann, 2012, section 5).
 
 Surprising choice: a residual variance counts down to 1e-10 of the whole, and a variable that the others determine explains nothing more; so
-constant, duplicated and linearly dependent columns have finite scores, though on the last DAGs of one class may then differ in score.
+constant, duplicated and linearly dependent columns have finite scores, though the DAGs of one class may then differ in score.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def score_each(covariances: np.ndarray, rows: np.ndarray, penalty: float, scores
 
 @njit(cache=True, nogil=True)
 def score_targeted_each(covariances: np.ndarray, rows: np.ndarray, penalty: float, scores: np.ndarray) -> None:  # pragma: no cover - compiled
-    """Scores of t subsets where each variable has rows of its own: (t, k, k, k) covariances and (t, k) rows, entry [t, v] for v; else `score_each`."""
+    """Scores of t subsets where each variable v has rows of its own: (t, k, k, k) covariances and (t, k) rows, [t, v] for v; else as `score_each`."""
     k = covariances.shape[1]
     conditional = np.empty((1 << k, k, k))
     for t in range(len(covariances)):

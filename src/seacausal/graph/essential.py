@@ -83,11 +83,11 @@ def _is_forced(arrows: np.ndarray, adjacent: np.ndarray, u: int, v: int) -> bool
     if arrows[u] & ~adjacent[v]:
         return True  # R1: c --> u --- v
     between = arrows[v] & adjacent[u] & ~arrows[u]
+    forced = 0
     for c in range(len(arrows)):
-        # R2: u --> c --> v; R3: u --- c --> v and u --- e --> v, where c and e are not adjacent
-        if between >> c & 1 and (arrows[c] >> u & 1 or _undirected(arrows, between, u) & ~adjacent[c] & ~(1 << c)):
-            return True
-    return False
+        if between >> c & 1:  # R2: u --> c --> v; R3: u --- c --> v and u --- e --> v, where c and e are not adjacent
+            forced |= arrows[c] >> u & 1 | _undirected(arrows, between, u) & ~adjacent[c] & ~(1 << c)
+    return forced != 0
 
 
 @njit(cache=True, nogil=True)
