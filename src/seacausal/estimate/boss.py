@@ -141,7 +141,7 @@ def best_place(inside: np.ndarray, order: np.ndarray, at: int) -> tuple[int, flo
             passed = order[p] if p > at else order[p - 1]
             before &= ~(1 << passed)
             later += inside[passed, before | 1 << v] - inside[passed, before]
-    return place, best - present
+    return place, float(best - present)
 
 
 @njit(cache=True, nogil=True)
