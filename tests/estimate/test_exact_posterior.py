@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scored import adjacencies_of, degenerate_tables, every_dag, random_table
 
-from seacausal.estimate.exact_posterior import class_posterior, dag_posterior_each
+from seacausal.errors import DataError
+from seacausal.estimate.exact_posterior import class_posterior_each, class_weights, dag_posterior_each, estimate_class_posterior, estimate_posterior
 from seacausal.estimate.posterior import edge_posterior, parent_combinations
 from seacausal.estimate.scores import score_table
 from seacausal.graph.classes import enumerate_dags, markov_classes
@@ -96,7 +97,7 @@ def test_offsets_and_masks_that_hold_the_variable_change_nothing():
 def test_degenerate_tables_have_a_posterior(kind):
     scores = score_table(degenerate_tables()[kind])
     direct = by_layers(scores)
-    arrow, line = class_posterior(scores, markov_classes(5))
+    arrow, line = estimate_class_posterior(degenerate_tables()[kind])
     for each in (direct + direct.T, arrow + arrow.T + line):
         assert np.isfinite(each).all()
         assert each.max() <= 1 + 1e-9
@@ -114,7 +115,7 @@ def test_class_posterior_is_the_mean_over_classes(k):
     for by_class in (True, False):
         each = weight / size[name.ravel()] if by_class else weight
         each = each / each.sum()
-        arrow, line = class_posterior(scores, markov_classes(k), by_class=by_class)
+        arrow, line = estimate_class_posterior(random_table(k, k, 30), by_class=by_class)
         np.testing.assert_allclose(arrow, np.einsum("g,gij->ij", each, graphs == ARROW), atol=1e-9)
         np.testing.assert_allclose(line, np.einsum("g,gij->ij", each, (graphs == TAIL) & (graphs.transpose(0, 2, 1) == TAIL)), atol=1e-9)
 
@@ -122,7 +123,32 @@ def test_class_posterior_is_the_mean_over_classes(k):
 def test_by_dags_the_classes_of_five_variables_agree_with_the_layers():
     for seed in range(20):
         scores = score_table(random_table(seed, 5, 60))
-        arrow, line = class_posterior(scores, markov_classes(5), by_class=False)
+        arrow, line = estimate_class_posterior(random_table(seed, 5, 60), by_class=False)
         direct = by_layers(scores)
         np.testing.assert_allclose(arrow + arrow.T + line, direct + direct.T, atol=1e-9)
         assert (direct >= arrow - 1e-9).all()
+
+
+def test_the_loop_over_classes_does_each_subset_alone():
+    tables = [random_table(seed, 4, 60) for seed in range(5)]
+    classes = markov_classes(4)
+    arrow, line = np.full((5, 4, 4), np.nan), np.full((5, 4, 4), np.nan)
+    scores = np.array([score_table(table) for table in tables])
+    class_posterior_each(scores, classes.parents, classes.arrows, classes.lines, class_weights(classes), arrow, line)
+    for at, table in enumerate(tables):
+        np.testing.assert_array_equal((arrow[at], line[at]), estimate_class_posterior(table))
+
+
+def test_an_intervention_tells_the_direction():
+    generator = np.random.default_rng(0)
+    cause = generator.standard_normal(400)
+    table, targeted = np.column_stack([cause, cause + generator.standard_normal(400)]), np.zeros((400, 2), bool)
+    assert estimate_posterior(table)[0, 1] == pytest.approx(0.5)
+    targeted[:200, 1] = True
+    table[:200, 1] = generator.standard_normal(200)
+    assert estimate_posterior(table, targeted)[0, 1] > 0.99
+
+
+def test_too_many_variables_for_classes():
+    with pytest.raises(DataError, match="up to 6 variables; found 7"):
+        estimate_class_posterior(random_table(0, 7))

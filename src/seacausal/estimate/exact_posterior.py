@@ -3,7 +3,7 @@
 `dag_posterior`, any k up to 10: of every edge, prior uniform over DAGs. A DAG falls into layers in one way only: first the sources, then whoever has
 a parent in the layer before and none outside the layers so far. Summing layer by layer visits 4**k triples (layers so far, last layer, next layer);
 a pass back gives the derivatives, which are the posterior. At k = 5 it answers the same question as `posterior`.
-`class_posterior`, k up to 6: of every kind of edge of a CPDAG, prior uniform over Markov classes or over DAGs, by enumeration.
+`class_posterior_each`, k up to 6: of every kind of edge of a CPDAG, prior uniform over Markov classes or over DAGs, by enumeration.
 
 Surprising choice: all sums are relative to the best order of each set, so that data of any size neither overflow nor vanish. The sums are of positive
 terms but for one difference per layer, whose rounding is absolute, some 1e-15 of the whole.
@@ -17,7 +17,12 @@ import math
 import numpy as np
 from numba import njit
 
-from seacausal.graph.classes import MarkovClasses
+from seacausal.errors import DataError
+from seacausal.estimate.scores import score_table
+from seacausal.graph.classes import MOST_VARIABLES, MarkovClasses, markov_classes
+
+NEGLIGIBLE = 50.0
+"""Nats below the best class under which a class is left out."""
 
 
 @njit(cache=True, nogil=True)
@@ -195,50 +200,121 @@ def _weigh_sets(inside, ternary, touches, step, forward, backward, whole, weight
             part = (part - 1) & mask
 
 
-def class_posterior(scores: np.ndarray, classes: MarkovClasses, *, by_class: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """Posterior of the kinds of edges of a CPDAG.
+def estimate_posterior(values: np.ndarray, targeted: np.ndarray | None = None, *, penalty: float = 1.0) -> np.ndarray:
+    """Posterior probability of every edge by the Gaussian BIC, all DAGs being equally likely beforehand.
+
+    Parameters
+    ----------
+    values
+        (n, k) rows, k from 2 to 10.
+    targeted
+        (n, k) bool, where a variable was intervened on: its own score leaves these rows out. None where nothing was.
+    penalty
+        Factor of the BIC penalty.
+
+    Returns
+    -------
+    (k, k) float64, [i, j] about i --> j; what [i, j] and [j, i] leave to 1 is that of no edge.
+
+    Raises
+    ------
+    DataError
+        As `scores.score_table`.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).standard_normal((1000, 2))
+    >>> estimate_posterior(np.column_stack([noise[:, 0], noise[:, 1] + noise[:, 0]])).round(3).tolist()
+    [[0.0, 0.5], [0.5, 0.0]]
+    """
+    scores = score_table(values, targeted, penalty=penalty)
+    direct = np.empty((len(scores), len(scores)))
+    dag_posterior(scores, direct)
+    return direct
+
+
+def estimate_class_posterior(values: np.ndarray, *, penalty: float = 1.0, by_class: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """Posterior probability of every kind of edge of a CPDAG by the Gaussian BIC.
+
+    Parameters
+    ----------
+    values
+        (n, k) observational rows, k from 2 to 6; six variables take seconds for the list of classes, once.
+    penalty
+        Factor of the BIC penalty.
+    by_class
+        Whether the prior is uniform over Markov classes; if not, over DAGs.
+
+    Returns
+    -------
+    (k, k) float64 of i --> j at [i, j], and (k, k) symmetric of i --- j; what is left to 1 is that of no edge.
+
+    Raises
+    ------
+    DataError
+        As `scores.score_table`; for more than six variables.
+    """
+    scores = score_table(values, penalty=penalty)
+    k = len(scores)
+    if k > MOST_VARIABLES:
+        raise DataError(f"Markov classes are listed for up to {MOST_VARIABLES} variables; found {k}. `estimate_posterior` takes more.")
+    classes = markov_classes(k)
+    arrow, line = np.empty((1, k, k)), np.empty((1, k, k))
+    class_posterior_each(scores[None], classes.parents, classes.arrows, classes.lines, class_weights(classes, by_class=by_class), arrow, line)
+    return arrow[0], line[0]
+
+
+def class_weights(classes: MarkovClasses, *, by_class: bool = True) -> np.ndarray:
+    """(c,) prior weights of the classes: all the same, or by the number of their DAGs."""
+    return np.ones(len(classes.sizes)) if by_class else classes.sizes.astype(float)
+
+
+@njit(cache=True, nogil=True)
+def class_posterior_each(scores, parents, arrows, lines, prior, arrow, line):  # pragma: no cover - compiled
+    """Posterior of i --> j and of i --- j on t subsets, from one DAG of each class: DAGs of one class are taken to have the same score.
 
     Parameters
     ----------
     scores
-        (k, 2**k) float64, observational: DAGs of one class are taken to have the same score.
-    classes
-        `graph.classes.markov_classes(k)`.
-    by_class
-        Whether the prior is uniform over the classes; if not, over the DAGs.
-
-    Returns
-    -------
-    (k, k) probability of i --> j at [i, j], and (k, k) symmetric of i --- j; what is missing to 1 is that of no edge.
+        (t, k, 2**k) float64, observational.
+    parents, arrows, lines
+        (c, k) int64, of `graph.classes.markov_classes`.
+    prior
+        (c,) from `class_weights`.
+    arrow, line
+        (t, k, k) float64, filled with the result.
     """
-    k = len(scores)
-    arrow, line = np.zeros((k, k)), np.zeros((k, k))
-    sizes = np.ones(len(classes.sizes)) if by_class else classes.sizes.astype(float)
-    _average_classes(np.ascontiguousarray(scores, np.float64), classes.parents, classes.arrows, classes.lines, sizes, arrow, line)
-    return arrow, line
+    t, k, sets = scores.shape
+    total = np.empty(len(parents))
+    by_arrows, by_lines = np.empty((k, sets)), np.empty((k, sets))
+    for at in range(t):
+        for c in range(len(parents)):
+            total[c] = 0.0
+            for v in range(k):
+                total[c] += scores[at, v, parents[c, v]]
+        best = total.max()
+        by_arrows[:] = 0.0
+        by_lines[:] = 0.0
+        whole = 0.0
+        for c in range(len(parents)):
+            if total[c] > best - NEGLIGIBLE:
+                weight = prior[c] * math.exp(total[c] - best)
+                whole += weight
+                for v in range(k):
+                    by_arrows[v, arrows[c, v]] += weight
+                    by_lines[v, lines[c, v]] += weight
+        _spread_masks(by_arrows, whole, arrow[at])
+        _spread_masks(by_lines, whole, line[at])
 
 
 @njit(cache=True, nogil=True)
-def _average_classes(scores, parents, arrows, lines, sizes, arrow, line):  # pragma: no cover - compiled
-    k, sets = scores.shape
-    total = np.empty(len(parents))
-    for c in range(len(parents)):
-        total[c] = 0.0
-        for v in range(k):
-            total[c] += scores[v, parents[c, v]]
-    best = total.max()
-    by_arrows, by_lines = np.zeros((k, sets)), np.zeros((k, sets))
-    whole = 0.0
-    for c in range(len(parents)):
-        if total[c] > best - 50.0:
-            weight = sizes[c] * math.exp(total[c] - best)
-            whole += weight
-            for v in range(k):
-                by_arrows[v, arrows[c, v]] += weight
-                by_lines[v, lines[c, v]] += weight
+def _spread_masks(weight, whole, pairs):  # pragma: no cover - compiled
+    """From the weight of each mask of v to that of each u in it: `pairs[u, v]`."""
+    k, sets = weight.shape
+    pairs[:] = 0.0
     for v in range(k):
         for mask in range(sets):
-            for u in range(k):
-                if mask >> u & 1:
-                    arrow[u, v] += by_arrows[v, mask] / whole
-                    line[u, v] += by_lines[v, mask] / whole
+            if weight[v, mask] > 0.0:
+                for u in range(k):
+                    if mask >> u & 1:
+                        pairs[u, v] += weight[v, mask] / whole
