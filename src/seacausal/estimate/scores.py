@@ -18,6 +18,7 @@ from numba import njit
 from seacausal.errors import DataError
 from seacausal.estimate.partial_correlation import PIVOT
 from seacausal.estimate.statistics import standardise
+from seacausal.graph.essential import size
 
 MOST_VARIABLES = 10
 """A table of scores doubles with every variable."""
@@ -33,13 +34,8 @@ def score_parents(conditional, variance, rows, scores, penalty=1.0):  # pragma: 
     """
     cost = 0.5 * penalty * math.log(max(rows, 2.0))
     for mask in range(len(conditional)):
-        count = 0
-        rest = mask
-        while rest:
-            rest &= rest - 1
-            count += 1
         ratio = conditional[mask] / variance if variance > 0.0 else 1.0
-        scores[mask] = -0.5 * rows * math.log(max(ratio, 1e-10)) - cost * count
+        scores[mask] = -0.5 * rows * math.log(max(ratio, 1e-10)) - cost * size(mask)
 
 
 @njit(cache=True, nogil=True)

@@ -133,12 +133,11 @@ def member(arrows: np.ndarray, lines: np.ndarray, clique: int, second: int, thir
 
 @njit(cache=True, nogil=True)
 def size(mask: int) -> int:  # pragma: no cover - compiled
-    """How many variables a set has."""
-    count = 0
-    while mask:
-        mask &= mask - 1
-        count += 1
-    return count
+    """How many variables a set has, of up to 16: sums of neighbouring bits, pairs, fours and eights."""
+    mask = mask - (mask >> 1 & 0x5555)
+    mask = (mask & 0x3333) + (mask >> 2 & 0x3333)
+    mask = mask + (mask >> 4) & 0x0F0F
+    return mask + (mask >> 8) & 0x1F
 
 
 @njit(cache=True, nogil=True)
