@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from seacausal.estimate.partial_correlation import condition
-from seacausal.estimate.posterior import NEGLIGIBLE, edge_posterior, parent_combinations, score_parents
+from seacausal.estimate.posterior import NEGLIGIBLE, edge_posterior, parent_combinations
+from seacausal.estimate.scores import score_parents
 
 
 def posterior_of(scores: np.ndarray) -> np.ndarray:
@@ -21,7 +22,7 @@ def scores_of(covariance: np.ndarray, rows: int) -> np.ndarray:
     conditional, scores = np.empty((32, 5, 5)), np.empty((5, 32))
     condition(np.ascontiguousarray(covariance, float), conditional)
     for v in range(5):
-        score_parents(conditional[:, v, v], float(covariance[v, v]), float(rows), 1.0, scores[v])
+        score_parents(conditional[:, v, v], float(covariance[v, v]), float(rows), scores[v])
     return scores
 
 

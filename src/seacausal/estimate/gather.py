@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from seacausal.estimate.partial_correlation import condition
-from seacausal.estimate.posterior import score_parents
+from seacausal.estimate.scores import score_parents
 
 K = 5
 TRIANGLE = 21
@@ -66,7 +66,7 @@ class SubsetSums:
         return out, self.sums[:, K, 0].astype(np.int64)
 
     def scores(self, penalty: float = 1.0) -> np.ndarray:
-        """(t, 5, 32) BIC of every parent mask, see `posterior.score_parents`; a variable's rest on the rows where it was no target."""
+        """(t, 5, 32) BIC of every parent mask, see `scores.score_parents`; a variable's rest on the rows where it was no target."""
         out = np.empty((len(self.sums), K, 1 << K))
         _all_scores(self.sums, self.shared, penalty, out)
         return out
@@ -158,7 +158,7 @@ def score_subset(sums, shared, penalty, covariance, conditional, scores):  # pra
         if v == 0 or not shared:
             unpack(sums[v], covariance)
             condition(covariance, conditional)
-        score_parents(conditional[:, v, v], covariance[v, v], sums[v, 0], penalty, scores[v])
+        score_parents(conditional[:, v, v], covariance[v, v], sums[v, 0], scores[v], penalty)
 
 
 @njit(cache=True, nogil=True)

@@ -43,19 +43,6 @@ def parent_combinations() -> tuple[np.ndarray, np.ndarray]:
 
 
 @njit(cache=True, nogil=True)
-def score_parents(conditional, variance, rows, penalty, scores):  # pragma: no cover - compiled
-    """BIC of one variable for each parent mask, in nats relative to no parents: -n/2 log(residual / total variance) - penalty |parents| log(n) / 2.
-
-    `conditional` (32,) holds the variance given each mask; masks that contain the variable itself are never read.
-    """
-    each = 0.5 * penalty * math.log(max(rows, 2.0))
-    for mask in range(32):
-        count = (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1) + (mask >> 4 & 1)
-        ratio = conditional[mask] / variance if variance > 0.0 else 1.0
-        scores[mask] = -0.5 * rows * math.log(max(ratio, 1e-10)) - each * count
-
-
-@njit(cache=True, nogil=True)
 def edge_posterior(scores, masks, allowed, total, direct):  # pragma: no cover - compiled
     """Fill `direct` (5, 5): direct[i, j] is the posterior probability of i -> j.
 
