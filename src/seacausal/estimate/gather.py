@@ -104,13 +104,35 @@ def gather_sums(
     return SubsetSums(sums, shared)
 
 
+def gather_rows(
+    z: np.ndarray, regime: np.ndarray, targets: np.ndarray, variables: np.ndarray, plan: RowPlan, *, rows: int = 500
+) -> list[np.ndarray]:
+    """(m, 5) rows of each subset without a target in it; parameters as in `gather_sums`."""
+    regime, targets = np.ascontiguousarray(regime, np.int32), np.ascontiguousarray(targets, bool)
+    chosen, out = np.empty(rows, np.int64), []
+    for t, subset in enumerate(np.ascontiguousarray(variables, np.int64)):
+        if targets.any():
+            used = _choose_rows(t, regime, targets, subset, plan.pool, plan.hit, plan.hit_start, rows, chosen)
+            own = chosen[:used][~targets[regime[chosen[:used]]][:, subset].any(1)]
+        else:
+            own = _block(plan.pool, t, rows)
+        out.append(z[np.ix_(own, subset)])
+    return out
+
+
+def _block(pool: np.ndarray, turn: int, rows: int) -> np.ndarray:
+    """The rows of the subset `turn` where there are no interventions."""
+    start = turn % max(1, len(pool) // rows) * rows
+    return pool[start : start + rows]
+
+
 def _sum_blocks(z: np.ndarray, variables: np.ndarray, pool: np.ndarray, rows: int) -> SubsetSums:
     """Without interventions a block of rows serves many subsets: one matrix product for it, and each subset picks its 5 x 5 entries."""
     t, blocks = len(variables), max(1, len(pool) // rows)
     sums = np.empty((t, K + 1, TRIANGLE))
     first, second = np.triu_indices(K)
     for block in range(min(blocks, t)):
-        x = z[pool[block * rows : (block + 1) * rows]]
+        x = z[_block(pool, block, rows)]
         product, total = x.T @ x, x.sum(0)
         of_block = variables[block::blocks]
         triangle = np.column_stack([np.full(len(of_block), float(len(x))), total[of_block], product[of_block[:, first], of_block[:, second]]])
