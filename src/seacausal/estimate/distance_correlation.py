@@ -124,4 +124,4 @@ def product_of_distances(x: np.ndarray, y: np.ndarray, order: np.ndarray, rank: 
             tree[at, 2] += v
             tree[at, 3] += product
             at += at & -at
-    return 2.0 * twice / n**2
+    return float(2.0 * twice / n**2)

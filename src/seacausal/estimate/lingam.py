@@ -15,6 +15,7 @@ import math
 import numpy as np
 from numba import njit
 
+from seacausal.estimate.columns import mean_product, rescale
 from seacausal.estimate.partial_correlation import PIVOT
 from seacausal.estimate.statistics import standardise
 from seacausal.graph.marks import ARROW, NO_EDGE, TAIL
@@ -155,25 +156,6 @@ def negentropy(x: np.ndarray, y: np.ndarray, slope: float) -> float:  # pragma: 
     return COSH_WEIGHT * (log_cosh - COSH_OF_GAUSSIAN) ** 2 + ODD_WEIGHT * (odd / n) ** 2
 
 
-@njit(cache=True, nogil=True)
-def rescale(column: np.ndarray, least: float) -> float:  # pragma: no cover - compiled
-    """Bring a column to mean 0 and variance 1; returns the variance that it had. With no more than `least`, or than rounding makes, it becomes 0."""
-    mean = column.mean()
-    column -= mean
-    variance = mean_product(column, column)
-    column *= 1.0 / math.sqrt(variance) if variance > max(least, (PIVOT * mean) ** 2) else 0.0
-    return variance
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def mean_product(x: np.ndarray, y: np.ndarray) -> float:  # pragma: no cover - compiled
-    """Mean over the rows of x y."""
-    total = 0.0
-    for row in range(len(x)):
-        total += x[row] * y[row]
-    return total / len(x)
-
-
 # The parents
 
 
@@ -192,7 +174,7 @@ def choose_parents(correlation: np.ndarray, order: np.ndarray, rows: int, marks:
             continue
         for p in range(count):
             cross[p] = correlation[parents[p], target]
-        unexplained = correlation[target, target] - solve_factored(factor, cross, count, least_squares)
+        unexplained = float(correlation[target, target] - solve_factored(factor, cross, count, least_squares))
         if count:
             noise = max(unexplained, PIVOT * correlation[target, target]) / max(rows - count - 1, 1) * rows
             kept = adaptive_lasso(correlation, parents[:count], target, least_squares, noise, rows)
