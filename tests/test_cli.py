@@ -255,6 +255,21 @@ def test_torch_is_not_needed_to_discover(table, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_algorithms_and_samplers_are_listed(capsys):
+    assert run("algorithms") == 0
+    out = capsys.readouterr().out
+    assert all(line in out for line in ("fci           PAG", "gies          CPDAG   used", "uncertainty  variables, predict"))
+    assert run("algorithms", "--all") == 2
+
+
+def test_the_program_finds_scipy_in_the_process_of_the_command(table, tmp_path):
+    path = table(pd.DataFrame(np.random.default_rng(0).standard_normal((60, 6)), columns=list("abcdef")))
+    options = ["--sampler", "program", "--algorithm", "ges", "--subsets", "3", "--out", str(tmp_path / "r")]
+    done = subprocess.run([sys.executable, "-m", "seacausal", "discover", str(path), *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "r" / "result.json").read_text())["configuration"]["algorithm"] == "ges"
+
+
 @pytest.mark.parametrize("aggregator", ["base", "vote", "resolve"])
 def test_the_aggregator_is_chosen_and_named(frame, table, tmp_path, aggregator):
     """In a process of its own: only the network loads onnxruntime, and only its hash is saved."""

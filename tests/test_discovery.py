@@ -7,6 +7,7 @@ import pytest
 
 import seacausal
 from seacausal import DataError, Dataset, Simulation, discover, simulate_dataset
+from seacausal.graph.metrics import score_average_precision
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +158,9 @@ def test_edges_are_sorted_and_follow_the_threshold(chain):
         ({"threshold": float("nan")}, "`threshold` must be"),
         ({"scale": "no"}, "`scale` must be True or False"),
         ({"aggregator": "tiny"}, "`aggregator` must be one of base, resolve, vote; found 'tiny'"),
+        ({"algorithm": "notears"}, "`algorithm` must be one of fci, .*; found 'notears'"),
+        ({"sampler": "grid"}, "`sampler` must be one of mixture, .*; found 'grid'"),
+        ({"sampler": "uncertainty", "aggregator": "vote"}, "'uncertainty' needs the network; found `aggregator` = 'vote'"),
         ({"aggregator": "vote", "subsets": 0}, "'vote' needs local estimates; found `subsets` = 0"),
         ({"aggregator": "vote", "network": object()}, "`network` must not be given with the aggregator 'vote'"),
         ({"config": "run.toml"}, "`config` must be a DiscoverConfig"),
@@ -228,3 +232,22 @@ def test_a_dataset_may_be_given_directly():
     dataset = simulate_dataset(Simulation(variables=6, edges=6, targets=6, regime_rows=50), generator=np.random.default_rng(0))
     assert isinstance(dataset, Dataset)
     assert discover(dataset).dataset["intervened rows"] == 300
+
+
+@pytest.mark.parametrize("algorithm", ["pc", "exact", "lingam"])
+def test_another_algorithm_moves_the_prediction_a_little(algorithm):
+    dataset = simulate_dataset(Simulation(variables=8, edges=10), generator=np.random.default_rng(4))
+    usual, found = discover(dataset).probabilities, discover(dataset, algorithm=algorithm).probabilities
+    assert not np.array_equal(usual, found)
+    assert np.abs(usual - found).mean() < 0.05
+    votes = discover(dataset, algorithm=algorithm, aggregator="vote").probabilities
+    assert score_average_precision(dataset.adjacency, votes) > 0.5
+
+
+@pytest.mark.parametrize("sampler", ["random", "statistic", "uncertainty", "program"])
+def test_every_sampler_serves(sampler):
+    dataset = simulate_dataset(Simulation(variables=7, edges=9), generator=np.random.default_rng(5))
+    usual, found = discover(dataset, subsets=15).probabilities, discover(dataset, subsets=15, sampler=sampler).probabilities
+    assert not np.array_equal(usual, found)
+    assert np.array_equal(found, discover(dataset, subsets=15, sampler=sampler, workers=1).probabilities)
+    assert score_average_precision(dataset.adjacency, found) > 0.8

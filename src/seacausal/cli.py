@@ -28,6 +28,7 @@ Flat = tyro.conf.OmitArgPrefixes
 USAGE = """usage: seacausal COMMAND [OPTIONS]      (seacausal COMMAND --help lists the options)
 
   discover FILE       a causal graph from a table (CSV, TSV, Parquet, .npz)
+  algorithms          the local estimators, statistics and samplers
   demo                discover on the Sachs protein data that come with seacausal
   simulate FILE.npz   a data set with its true graph
   train FOLDER        train a network on data simulated on the fly       (extra "train")
@@ -298,8 +299,7 @@ def _print_graph(graph: CausalGraph, paths: list[Path], seconds: dict[str, float
     for edge in (edges or graph.edges(0.0)[:5])[:top]:
         mark = "yes" if edge[:2] in known else "reversed" if edge[1::-1] in known else "no"
         rows.append((edge.cause, edge.effect, f"{edge.probability:.3f}", "" if consensus is None else mark))
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    lines += _to_columns(rows)
     if len(edges) > top:
         lines.append(f"... and {len(edges) - top} more edges above {level} (--top shows more).")
     lines.append("Files: " + ", ".join(str(p) for p in paths))
@@ -355,6 +355,26 @@ def run_simulate(arguments: list[str]) -> None:
     sys.stdout.write(f"{options.file}: {len(dataset.values):,} rows, {len(dataset.names)} variables, {int(dataset.adjacency.sum())} edges\n")
 
 
+def run_algorithms(arguments: list[str]) -> None:
+    """`seacausal algorithms`: what can be chosen by `--algorithm` and `--sampler`, and the statistics there are."""
+    from seacausal.estimate.algorithms import ALGORITHMS
+    from seacausal.sample.samplers import SAMPLERS
+
+    if arguments:
+        raise DataError(f"`seacausal algorithms` takes no options; found {' '.join(arguments)}.")
+    tables = (
+        [("--algorithm", "output", "interventions", "reference")]
+        + [(a.name, a.output, "used" if a.interventions else "", a.reference) for a in ALGORITHMS],
+        [("--sampler", "needs", "")] + [(s.name, ", ".join(s.needs), s.note) for s in SAMPLERS],
+    )
+    sys.stdout.write("\n\n".join("\n".join(_to_columns(table)) for table in tables) + "\n")
+
+
+def _to_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+
+
 def run_train(arguments: list[str]) -> None:
     """`seacausal train`."""
     from seacausal.train.command import run_train as run
@@ -378,6 +398,7 @@ def run_bench(arguments: list[str]) -> None:
 
 COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "discover": run_discover,
+    "algorithms": run_algorithms,
     "demo": run_demo,
     "simulate": run_simulate,
     "train": run_train,

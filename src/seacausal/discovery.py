@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from seacausal.views import Views
 
 Aggregator = Literal["base", "resolve", "vote"]
+AlgorithmName = Literal["fci", "fci-full", "fci-complete", "fci-kci", "pc", "ges", "ges-2", "gies", "boss", "exact", "lingam"]
+SamplerName = Literal["mixture", "random", "statistic", "uncertainty", "program"]
 Progress = Callable[[str], None]
 """Called with the name of each stage as it begins."""
 
@@ -53,6 +55,12 @@ class DiscoverConfig:
     """What makes one graph of the local estimates: the network "base", or without one "vote", the mean vote of all subsets that hold a pair, or
     "resolve", the paper's Algorithm 1: 1 along an arrow, a half each way where the direction stays open."""
 
+    algorithm: AlgorithmName = "fci"
+    """The local estimator on subsets; `seacausal algorithms` says what each is. The network was trained with FCI and takes any."""
+    sampler: SamplerName = "mixture"
+    """How subsets are chosen: half random and half by partial correlation, or one of these, or where the network is unsure, or the best by an integer
+    program (needs scipy; up to some 50 variables)."""
+
     def __post_init__(self) -> None:
         for name in ("seed", "subsets", "rows", "workers"):
             value = getattr(self, name)
@@ -62,8 +70,11 @@ class DiscoverConfig:
         if not isinstance(self.scale, (bool, np.bool_)):
             raise DataError(f"`scale` must be True or False; found {self.scale!r}.")
         object.__setattr__(self, "scale", bool(self.scale))
-        if self.aggregator not in get_args(Aggregator):
-            raise DataError(f"`aggregator` must be one of {', '.join(get_args(Aggregator))}; found {self.aggregator!r}.")
+        for name, known in (("aggregator", Aggregator), ("algorithm", AlgorithmName), ("sampler", SamplerName)):
+            if getattr(self, name) not in get_args(known):
+                raise DataError(f"`{name}` must be one of {', '.join(get_args(known))}; found {getattr(self, name)!r}.")
+        if self.sampler == "uncertainty" and self.aggregator != "base":
+            raise DataError(f"The sampler 'uncertainty' needs the network; found `aggregator` = '{self.aggregator}'. Choose another of the two.")
         if self.aggregator != "base" and self.subsets == 0:
             raise DataError(f"The aggregator '{self.aggregator}' needs local estimates; found `subsets` = 0. Ask for subsets, or use 'base'.")
         if self.subsets is not None and not 0 <= self.subsets <= 1_000_000:
@@ -271,27 +282,42 @@ def _infer(dataset: Dataset, config: DiscoverConfig, network: Network | None, be
 
     d = len(dataset.names)
     subsets = max(100, 5 * d) if config.subsets is None else config.subsets
-    views = view_dataset(dataset, subsets, seed=config.seed, rows=config.rows, workers=config.workers, progress=begin)
+    groups = set(GROUPS) if config.scale else set(GROUPS) - {"variances"}
+
+    def predict(channels: dict[str, np.ndarray]) -> np.ndarray:
+        assert network is not None
+        return network.predict(encode(channels, len(dataset.values), groups))
+
+    views = view_dataset(
+        dataset,
+        subsets,
+        seed=config.seed,
+        rows=config.rows,
+        workers=config.workers,
+        algorithm=config.algorithm,
+        sampler=config.sampler,
+        predict=predict,
+        progress=begin,
+    )
     begin("aggregate")
     started = time.perf_counter()
     direct = np.zeros((d, d))
     if network is None:
-        direct[np.ix_(views.kept, views.kept)] = _aggregate_without_network(views, config.aggregator)
+        direct[np.ix_(views.kept, views.kept)] = _aggregate_without_network(views, config)
     elif views.channels:
-        groups = set(GROUPS) if config.scale else set(GROUPS) - {"variances"}
-        direct[np.ix_(views.kept, views.kept)] = network.predict(encode(views.channels, views.rows, groups))
+        direct[np.ix_(views.kept, views.kept)] = predict(views.channels)
     return direct, views.degenerate, views.seconds | {"aggregate": time.perf_counter() - started}
 
 
-def _aggregate_without_network(views: Views, aggregator: Aggregator) -> np.ndarray:
-    """Probabilities of i -> j over the columns that vary."""
+def _aggregate_without_network(views: Views, config: DiscoverConfig) -> np.ndarray:
+    """Probabilities of i -> j over the columns that vary; the exact posterior has a vote beside FCI alone."""
     from seacausal.aggregate.resolve import resolve, to_probabilities
     from seacausal.aggregate.vote import vote
 
     d = int(views.kept.sum())
     if views.local is None:
-        raise DataError(f"The aggregator '{aggregator}' needs subsets of five columns that vary; found {d}. Use 'base'.")
+        raise DataError(f"The aggregator '{config.aggregator}' needs subsets of five columns that vary; found {d}. Use 'base'.")
     variables, estimates = views.local
-    if aggregator == "vote":
-        return vote(variables, d, marks=estimates.marks, direct=estimates.direct)
+    if config.aggregator == "vote":
+        return vote(variables, d, marks=estimates.marks, direct=estimates.direct if config.algorithm == "fci" else None)
     return to_probabilities(resolve(variables, d, estimates.marks))

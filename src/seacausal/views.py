@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seacausal.data import Dataset, Degenerate
+from seacausal.data import Dataset, Degenerate, Subset
+from seacausal.errors import DataError
 from seacausal.estimate.degenerate import find_degenerate
 from seacausal.estimate.gather import plan_rows
 from seacausal.estimate.local import LocalEstimates, estimate_subsets, local_compiled, pool_estimates
@@ -39,12 +40,31 @@ class Views:
 
 
 def view_dataset(
-    dataset: Dataset, subsets: int, *, seed: int = 0, rows: int = 500, workers: int = 1, progress: Callable[[str], None] | None = None
+    dataset: Dataset,
+    subsets: int,
+    *,
+    seed: int = 0,
+    rows: int = 500,
+    workers: int = 1,
+    algorithm: str = "fci",
+    sampler: str = "mixture",
+    predict: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Views:
-    """Statistics of all pairs, then local estimates on `subsets` subsets of five variables.
+    """Statistics of all pairs, then local estimates on `subsets` subsets of five variables. Below five variables there are none.
 
-    Half of the subsets are drawn evenly and half by the size of the partial correlation. Below five variables, or with `subsets` = 0, there are no
-    local estimates. Constant columns are left out.
+    Parameters
+    ----------
+    rows
+        b, rows per subset.
+    algorithm
+        A name of `estimate.algorithms.ALGORITHMS`, whose marks take the place of FCI's.
+    sampler
+        A name of `sample.samplers.SAMPLERS`; those that go by scores go by the partial correlation.
+    predict
+        From channels to (d, d) probabilities of i -> j, for the sampler "uncertainty".
+    progress
+        Called with the name of each stage as it begins.
     """
     marks: list[tuple[str, float]] = []
 
@@ -82,10 +102,25 @@ def view_dataset(
             begin(COMPILE)
             first = sample_subsets(channels["partial correlation"], 1, size=SUBSET_SIZE).variables
             estimate_subsets(z, dataset.regime, targets, first, plan, rows=rows)
+
+        def estimate(variables: np.ndarray) -> LocalEstimates:
+            found = estimate_subsets(z, dataset.regime, targets, variables, plan, rows=rows, workers=workers)
+            if algorithm == "fci":
+                return found
+            from seacausal.estimate.algorithms import SubsetData, find_algorithm
+
+            data = SubsetData(z, dataset.regime, targets, variables, plan, rows, workers)
+            return LocalEstimates(find_algorithm(algorithm).each(data), found.direct)
+
+        def believe(sofar: Subset) -> np.ndarray:
+            if predict is None:
+                raise DataError("The sampler 'uncertainty' needs `predict`; found none. Give it, or choose 'random'.")
+            return predict(channels | pool_estimates(estimate(sofar.variables), sofar.variables, d))
+
         begin("sample")
-        subset = sample_subsets(channels["partial correlation"], subsets, size=SUBSET_SIZE, seed=seed)
+        subset = _draw(sampler, channels, subsets, seed, believe)
         begin("estimate")
-        estimates = estimate_subsets(z, dataset.regime, targets, subset.variables, plan, rows=rows, workers=workers)
+        estimates = estimate(subset.variables)
         channels |= pool_estimates(estimates, subset.variables, d)
         local = subset.variables, estimates
     begin("")
@@ -93,3 +128,12 @@ def view_dataset(
     for (stage, before), (_, after) in zip(marks, marks[1:]):
         seconds[stage] = seconds.get(stage, 0.0) + after - before
     return Views(channels, kept, degenerate, n, seconds, local)
+
+
+def _draw(sampler: str, channels: dict[str, np.ndarray], count: int, seed: int, predict: Callable[[Subset], np.ndarray]) -> Subset:
+    scores = channels["partial correlation"]
+    if sampler == "mixture":
+        return sample_subsets(scores, count, size=SUBSET_SIZE, seed=seed)
+    from seacausal.sample.samplers import draw_subsets
+
+    return draw_subsets(sampler, len(scores), count, scores=scores, predict=predict, size=SUBSET_SIZE, seed=seed)

@@ -1,8 +1,8 @@
 """Every local estimator by name: what it answers, what it is given, which reference it equals.
 
-In: the rows of t subsets of five variables. Out: (t, 5, 5) marks. `function` takes one small table of 2 to 10 variables; `each` runs over all subsets of
-a data set. With interventions, those that use them score a variable on the rows where it was no target, and know which edges a regime tells apart; the
-others see only rows without a target in the subset.
+In: the rows of t subsets of five variables. Out: (t, 5, 5) marks. `function` takes one small table; `each` runs over all subsets of a data set. With
+interventions, those that use them score a variable on the rows where it was no target, and know which edges a regime tells apart; the others see only
+rows without a target in the subset.
 """
 
 from __future__ import annotations
@@ -124,10 +124,29 @@ def _by_rows(kernel: Callable[[np.ndarray], np.ndarray]) -> Callable[[SubsetData
 
 ALGORITHMS = (
     Algorithm("fci", "PAG", False, estimate_fci, _by_tests(fci_each), "FCI, Fisher's z, rules R0-R4 (causal-learn 0.1.3.7)"),
-    Algorithm("fci-full", "PAG", False, partial(estimate_fci, rules="full"), _by_tests(fci_full_each), "FCI, Fisher's z, rules R0-R10 (causal-learn 0.1.4.8)"),
-    Algorithm("fci-complete", "PAG", False, partial(estimate_fci, rules="complete"), _by_tests(fci_complete_each), "FCI, Fisher's z, as Zhang (2008) states it (oracle)"),
     Algorithm(
-        "fci-kci", "PAG", False, estimate_fci_kci, _by_rows(lambda x: fci_kci_each(x, False, ALPHA)), "FCI, KCI test, kernel of degree 2 (causal-learn)"
+        "fci-full",
+        "PAG",
+        False,
+        partial(estimate_fci, rules="full"),
+        _by_tests(fci_full_each),
+        "FCI, Fisher's z, rules R0-R10 (causal-learn 0.1.4.8)",
+    ),
+    Algorithm(
+        "fci-complete",
+        "PAG",
+        False,
+        partial(estimate_fci, rules="complete"),
+        _by_tests(fci_complete_each),
+        "FCI, Fisher's z, as Zhang (2008) states it (oracle)",
+    ),
+    Algorithm(
+        "fci-kci",
+        "PAG",
+        False,
+        estimate_fci_kci,
+        _by_rows(lambda x: fci_kci_each(x, False, ALPHA)),
+        "FCI, KCI test, kernel of degree 2 (causal-learn)",
     ),
     Algorithm("pc", "CPDAG", False, estimate_pc, _by_tests(pc_each), "PC, order-independent, Fisher's z (causal-learn 0.1.3.7)"),
     Algorithm("ges", "CPDAG", False, estimate_ges, _by_scores(lambda d, s, m: ges_each(s, float(NO_LIMIT), False, m)), "GES, BIC (causal-learn)"),
@@ -142,7 +161,12 @@ ALGORITHMS = (
     Algorithm("gies", "CPDAG", True, estimate_gies, _by_scores(lambda d, s, m: gies_each(s, d.cuts, m)), "GIES, BIC (gies 0.0.3)"),
     Algorithm("boss", "CPDAG", False, estimate_boss, _by_scores(lambda d, s, m: boss_each(s, m)), "BOSS, BIC (exact search; GRaSP of causal-learn)"),
     Algorithm(
-        "exact", "CPDAG", True, estimate_exact, _by_scores(lambda d, s, m: exact_each(s, d.cuts, True, m)), "best DAG by dynamic programming (enumeration)"
+        "exact",
+        "CPDAG",
+        True,
+        estimate_exact,
+        _by_scores(lambda d, s, m: exact_each(s, d.cuts, True, m)),
+        "best DAG by dynamic programming (enumeration)",
     ),
     Algorithm("lingam", "DAG", False, estimate_lingam, _by_rows(lingam_each), "DirectLiNGAM, pairwise likelihood ratio, adaptive lasso (lingam)"),
 )

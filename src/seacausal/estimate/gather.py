@@ -104,9 +104,7 @@ def gather_sums(
     return SubsetSums(sums, shared)
 
 
-def gather_rows(
-    z: np.ndarray, regime: np.ndarray, targets: np.ndarray, variables: np.ndarray, plan: RowPlan, *, rows: int = 500
-) -> list[np.ndarray]:
+def gather_rows(z: np.ndarray, regime: np.ndarray, targets: np.ndarray, variables: np.ndarray, plan: RowPlan, *, rows: int = 500) -> list[np.ndarray]:
     """(m, 5) rows of each subset without a target in it; parameters as in `gather_sums`."""
     regime, targets = np.ascontiguousarray(regime, np.int32), np.ascontiguousarray(targets, bool)
     chosen, out = np.empty(rows, np.int64), []

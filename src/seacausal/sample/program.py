@@ -8,6 +8,7 @@ one a tenth of a second at 20 variables, half a second at 30 and seconds at 50; 
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +105,8 @@ def _constraints(d: int, size: int) -> LinearConstraint:
 
 
 def _import_optimize() -> Any:
+    if sys.modules.get("scipy.linalg.cython_blas", True) is None:  # kept from numba by the command line, and scipy.optimize needs it
+        del sys.modules["scipy.linalg.cython_blas"]
     try:
         from scipy import optimize
     except ImportError:
