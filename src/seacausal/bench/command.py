@@ -19,7 +19,7 @@ from seacausal.bench.suites import MECHANISMS, external_cases, simulated_cases
 class Bench:
     """Measure accuracy or speed and print the table in Markdown."""
 
-    suite: tyro.conf.Positional[Literal["simulated", "interventional", "external", "speed"]]
+    suite: tyro.conf.Positional[Literal["simulated", "interventional", "external", "speed", "estimators"]]
     """What to measure."""
     standardised: bool = False
     """Bring every column to mean 0 and variance 1 first."""
@@ -40,6 +40,8 @@ def run_bench(arguments: list[str], parse: Callable[..., Any]) -> None:
     options: Bench = parse(Bench, "bench", arguments)
     if options.suite == "speed":
         _print_speed(options.repeats)
+    elif options.suite == "estimators":
+        _print_rates()
     elif options.suite == "external":
         _print_external(measure(external_cases(options.data), standardised=options.standardised, progress=_tell))
     else:
@@ -81,6 +83,18 @@ def _print_external(cells: dict[tuple[str, str], Scores]) -> None:
         ours = [format(scores.mean("seacausal", m), ".1f" if m == "SHD" else ".3f") for m in ("mAP", "AUC", "SHD", "ECE")]
         others = [format(scores.mean(m), ".3f").replace("nan", "") for m in methods]
         _print(f"| {group} | " + " | ".join(ours + others) + " |")
+
+
+def _print_rates() -> None:
+    from seacausal.bench.estimators import measure_algorithms, measure_rest
+
+    _print("| sample and estimate, one core | subsets a second | reference / ours |", "|---|---|---|")
+    for variables in (20, 100):
+        for rate in measure_algorithms(variables):
+            _print(f"| {rate.what} | {1 / rate.ours:,.0f} | {'' if rate.reference is None else f'{rate.reference / rate.ours:,.0f}'} |")
+    _print("", "| | seconds | reference / ours |", "|---|---|---|")
+    for rate in measure_rest():
+        _print(f"| {rate.what} | {rate.ours:.4f} | {'' if rate.reference is None else f'{rate.reference / rate.ours:,.1f}'} |")
 
 
 def _print_speed(repeats: int) -> None:
