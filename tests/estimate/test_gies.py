@@ -82,7 +82,7 @@ def test_equals_gies_on_scores_that_fit_no_data():
 
 @pytest.mark.parametrize("k", [3, 5, 6])
 def test_single_steps_equal_those_of_gies_for_any_scores(k):
-    """On random essential graphs. Deletion only where all edges have a direction: gies tries them one way, and such scores tell the ways apart."""
+    """On random essential graphs. Deletion on directed ones only: gies tries a line one way, and such scores tell the ways apart."""
     generator = np.random.default_rng(k)
     taken = dict.fromkeys(("insert", "delete", "turn"), 0)
     for _ in range(150):
