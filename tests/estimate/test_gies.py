@@ -5,13 +5,24 @@ import itertools
 import gies
 import numpy as np
 import pytest
-from scored import adjacencies_of, degenerate_tables, every_dag, marks_of_adjacency, permuted, random_experiment, random_regimes, random_table
+from scored import (
+    adjacencies_of,
+    degenerate_tables,
+    every_dag,
+    marks_of_adjacency,
+    masks_of,
+    permuted,
+    random_experiment,
+    random_regimes,
+    random_table,
+)
 
-from seacausal.estimate.ges import estimate_ges
+from seacausal.estimate.ges import NO_LIMIT, delete_best, estimate_ges, insert_best, turn_best
 from seacausal.estimate.gies import estimate_gies, gies_each
 from seacausal.estimate.scores import score_table
 from seacausal.graph.equivalence import essential_graph
-from seacausal.graph.essential import cut_masks
+from seacausal.graph.essential import complete, cut_masks, write_marks
+from seacausal.graph.marks import ARROW
 
 
 class Table:
@@ -67,6 +78,36 @@ def test_equals_gies_on_scores_that_fit_no_data():
         regimes = np.vstack([np.zeros(5, bool), np.eye(5, dtype=bool)])
         scores = generator.standard_normal((5, 32)) * 3
         np.testing.assert_array_equal(search(scores, regimes), marks_of_adjacency(gies.fit(Table(scores, regimes))[0]), err_msg=str(seed))
+
+
+@pytest.mark.parametrize("k", [3, 5, 6])
+def test_single_steps_equal_those_of_gies_for_any_scores(k):
+    """On random essential graphs. Deletion on directed ones only: gies tries a line one way, and such scores tell the ways apart."""
+    generator = np.random.default_rng(k)
+    taken = dict.fromkeys(("insert", "delete", "turn"), 0)
+    for _ in range(150):
+        upper, order = np.triu(generator.random((k, k)) < generator.random(), 1), generator.permutation(k)
+        regimes = np.vstack([np.zeros(k, bool), generator.random((generator.integers(0, 2), k)) < 0.3])
+        dag, cut = upper[np.ix_(order, order)], cut_masks(regimes)
+        scores = generator.standard_normal((k, 1 << k))
+        start, table = (essential_graph(dag, regimes) > 0).astype(int), Table(scores, regimes)
+        start[essential_graph(dag, regimes).T == ARROW] = 0
+        for kind, step in (("insert", gies.main.forward_step), ("delete", gies.main.backward_step), ("turn", gies.main.turning_step)):
+            arrows, lines, marks = np.empty(k, np.int64), np.empty(k, np.int64), np.empty((k, k), np.int8)
+            complete(masks_of(dag), cut, arrows, lines)
+            if kind == "delete" and lines.any():
+                continue
+            gain, after = step(start, table)
+            if kind == "insert":
+                changed = insert_best(scores, cut, NO_LIMIT, 1e-3, arrows, lines)
+            else:
+                changed = (delete_best if kind == "delete" else turn_best)(scores, cut, 1e-3, arrows, lines)
+            assert changed == (gain > 1e-3)
+            if changed:
+                write_marks(arrows, lines, marks)
+                np.testing.assert_array_equal(marks, marks_of_adjacency(gies.utils.replace_unprotected(after, table.interv)))
+                taken[kind] += 1
+    assert min(taken.values()) > 15
 
 
 def test_finds_the_essential_graph_of_most_dags_in_the_limit():
