@@ -1,139 +1,155 @@
-"""The exact posterior against the enumeration of all DAGs, and local scores against least squares."""
+"""The posteriors by layers and by classes against the enumeration of all DAGs."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
+from scored import adjacencies_of, degenerate_tables, every_dag, random_table
 
-from seacausal.estimate.partial_correlation import condition
-from seacausal.estimate.posterior import NEGLIGIBLE, edge_posterior, parent_combinations
-from seacausal.estimate.scores import score_parents
-
-
-def posterior_of(scores: np.ndarray) -> np.ndarray:
-    masks, allowed = parent_combinations()
-    direct = np.full((5, 5), np.nan)
-    edge_posterior(np.ascontiguousarray(scores, float), masks, allowed, np.empty(len(masks)), direct)
-    return direct
-
-
-def scores_of(covariance: np.ndarray, rows: int) -> np.ndarray:
-    conditional, scores = np.empty((32, 5, 5)), np.empty((5, 32))
-    condition(np.ascontiguousarray(covariance, float), conditional)
-    for v in range(5):
-        score_parents(conditional[:, v, v], float(covariance[v, v]), float(rows), scores[v])
-    return scores
+from seacausal.errors import DataError
+from seacausal.estimate.posterior import (
+    class_posterior_each,
+    class_weights,
+    dag_posterior_each,
+    estimate_class_posterior,
+    estimate_posterior,
+)
+from seacausal.estimate.scores import score_table
+from seacausal.graph.classes import enumerate_dags, markov_classes
+from seacausal.graph.equivalence import essential_graph
+from seacausal.graph.marks import ARROW, TAIL
 
 
-def own_masks() -> np.ndarray:
-    """(5, 32) bool, where a mask contains the variable itself."""
-    return np.arange(32) >> np.arange(5)[:, None] & 1 == 1
+def by_layers(scores: np.ndarray) -> np.ndarray:
+    direct = np.full((1, len(scores), len(scores)), np.nan)
+    dag_posterior_each(scores[None], direct)
+    return direct[0]
 
 
-def test_there_are_29281_dags(dags):
-    assert len(dags) == 29_281
+def weights_of(scores: np.ndarray, dags: np.ndarray) -> np.ndarray:
+    total = scores[np.arange(len(scores)), dags].sum(1)
+    weight = np.exp(total - total.max())
+    return weight / weight.sum()
 
 
-def test_parent_combinations_count_every_dag_once(dags):
-    """A DAG is a combination for the variables 0 to 3 and a set of parents of 4 inside what is allowed."""
-    masks, allowed = parent_combinations()
-    assert masks.shape == (8688, 4)
-    assert allowed.shape == (8688,)
-    assert len(np.unique(masks, axis=0)) == 8688
-    found = {(*row, parents) for row, free in zip(masks.tolist(), allowed.tolist()) for parents in range(32) if parents & ~free == 0}
-    assert sum(1 << int(free).bit_count() for free in allowed) == 29_281
-    assert found == set(map(tuple, dags.tolist()))
+@pytest.mark.parametrize("spread", [0.0, 0.3, 3, 30, 5000])
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_posterior_is_that_of_all_dags(k, spread):
+    dags = every_dag(k)
+    for seed in range(10):
+        scores = spread * np.random.default_rng(seed).standard_normal((k, 1 << k))
+        expected = np.einsum("g,gij->ij", weights_of(scores, dags), adjacencies_of(dags))
+        np.testing.assert_allclose(by_layers(scores), expected, rtol=0, atol=1e-12)
 
 
-def test_flat_scores_give_the_share_of_dags_with_an_edge(dags, enumerate_posterior):
-    direct = posterior_of(np.zeros((5, 32)))
-    share = np.mean(dags[:, 1] & 1)  # 0 -> 1
-    np.testing.assert_allclose(direct[~np.eye(5, dtype=bool)], share, rtol=1e-12)
+@pytest.mark.parametrize("spread", [0.3, 3, 30, 5000])
+def test_posterior_of_five_variables(spread, enumerate_posterior):
+    for seed in range(5):
+        scores = spread * np.random.default_rng(seed).standard_normal((5, 32))
+        np.testing.assert_allclose(by_layers(scores), enumerate_posterior(scores), rtol=0, atol=1e-12)
+
+
+def test_posterior_of_six_variables():
+    dags = enumerate_dags(6)
+    scores = score_table(random_table(0, 6, 60))
+    weight = weights_of(scores, dags)
+    found = by_layers(scores)
+    assert ((found > 0.05) & (found < 0.95)).sum() > 5
+    for i, j in ((0, 1), (1, 0), (4, 2), (5, 3)):
+        assert found[i, j] == pytest.approx(weight[dags[:, j] >> i & 1 == 1].sum(), abs=1e-11)
+
+
+@pytest.mark.parametrize("k", [8, 10])
+def test_flat_scores_of_many_variables(k):
+    """The mean number of edges, by the generating function of DAGs by edges (Robinson, 1973) and its derivative, in whole numbers."""
+    count, edges = [1], [0]  # of DAGs, and of their edges in all
+    for n in range(1, k + 1):
+        parts = [(s, (-1) ** (s + 1) * math.comb(n, s) * 2 ** (s * (n - s))) for s in range(1, n + 1)]
+        count.append(sum(part * count[n - s] for s, part in parts))
+        edges.append(sum(part * (2 * edges[n - s] + count[n - s] * s * (n - s)) for s, part in parts) // 2)
+    direct = by_layers(np.zeros((k, 1 << k)))
+    np.testing.assert_allclose(direct[~np.eye(k, dtype=bool)], edges[k] / count[k] / (k * (k - 1)), rtol=1e-9)
     assert (np.diag(direct) == 0).all()
 
 
-@pytest.fixture(scope="module")
-def combination_of(dags) -> np.ndarray:
-    """(29281,) which combination of parents of the variables 0 to 3 each DAG belongs to."""
-    return np.unique(dags[:, :4], axis=0, return_inverse=True)[1]
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("spread", [0.01, 0.3, 1, 2, 3, 5, 10, 100, 5000])
-def test_posterior_is_that_of_all_dags(spread, seed, dags, combination_of, enumerate_posterior):
-    """Exact but for the combinations that are neglected, whose weight bounds the error: below 1e-7 but near a spread of 3, where it is below 1e-6."""
-    scores = spread * np.random.default_rng([seed, int(100 * spread)]).standard_normal((5, 32))
-    total = scores[np.arange(5), dags].sum(1)
-    weight = np.bincount(combination_of, np.exp(total - total.max()))
-    neglected = weight[weight <= weight.max() * math.exp(-NEGLIGIBLE)].sum() / weight.sum()
-    direct = posterior_of(scores)
-    np.testing.assert_allclose(direct, enumerate_posterior(scores), rtol=0, atol=neglected + 1e-10)
-    assert neglected < (1e-6 if 2 <= spread <= 5 else 1e-7)
-    assert direct.max() <= 1 + 1e-12
-    assert (direct + direct.T).max() <= 1 + 1e-12
-
-
-@pytest.mark.parametrize("offset", [-1e5, 1e5])
-def test_a_constant_added_to_a_variables_scores_changes_nothing(offset):
-    scores = np.random.default_rng(0).standard_normal((5, 32))
-    shifted = scores + offset * np.array([1, -2, 3, 0, 5])[:, None]
-    np.testing.assert_allclose(posterior_of(shifted), posterior_of(scores), rtol=0, atol=1e-8)
-
-
-def test_masks_that_contain_the_variable_are_never_read():
-    scores = np.random.default_rng(1).standard_normal((5, 32))
-    expected = posterior_of(scores)
-    scores[own_masks()] = np.nan
-    assert np.array_equal(posterior_of(scores), expected)
+def test_a_variable_that_stands_apart_changes_nothing():
+    scores = score_table(random_table(2, 6, 80))
+    apart = np.full((7, 128), -1e4)
+    apart[:6, :64], apart[6, 0] = scores, 0
+    np.testing.assert_allclose(by_layers(apart)[:6, :6], by_layers(scores), atol=1e-12)
+    assert by_layers(apart)[6].max() == by_layers(apart)[:, 6].max() == 0
 
 
 def test_permuting_variables_permutes_the_posterior():
-    """Every variable may be the last one, which is summed out first."""
-    scores = np.random.default_rng(2).standard_normal((5, 32))
-    expected = posterior_of(scores)
-    for order in itertools.permutations(range(5)):
-        moved = np.array([sum(1 << order.index(u) for u in range(5) if mask >> u & 1) for mask in range(32)])
-        permuted = np.empty((5, 32))
-        permuted[:, moved] = scores[list(order)]
-        np.testing.assert_allclose(posterior_of(permuted), expected[np.ix_(order, order)], rtol=0, atol=1e-12)
+    for k in (5, 7):
+        table, order = random_table(k, k, 60), np.random.default_rng(k).permutation(k)
+        np.testing.assert_allclose(by_layers(score_table(table[:, order])), by_layers(score_table(table))[np.ix_(order, order)], atol=1e-9)
 
 
-@pytest.mark.parametrize("rows", [10, 40, 1000])
-@pytest.mark.parametrize("seed", range(4))
-def test_scores_are_those_of_least_squares(seed, rows, score_by_least_squares):
-    generator = np.random.default_rng([seed, rows])
-    table = generator.standard_normal((rows, 5)) @ generator.standard_normal((5, 5)) * 10.0 ** generator.uniform(-3, 3, 5) + 3
-    scores = scores_of(np.cov(table.T, bias=True), rows)
-    for v in range(5):
-        inside = ~own_masks()[v]
-        np.testing.assert_allclose(scores[v, inside], score_by_least_squares(table, v)[inside], rtol=1e-7, atol=1e-7)
+def test_offsets_and_masks_that_hold_the_variable_change_nothing():
+    scores = score_table(random_table(5, 5, 50))
+    expected = by_layers(scores)
+    moved = scores + np.array([1e4, -1e4, 3, 0, 7])[:, None]
+    moved[np.arange(32) >> np.arange(5)[:, None] & 1 == 1] = np.nan
+    np.testing.assert_allclose(by_layers(moved), expected, atol=1e-9)
 
 
-def test_a_determined_variable_gains_a_bounded_score():
-    """Residual variances count down to 1e-10 of the whole."""
-    table = np.random.default_rng(3).standard_normal((100, 5))
-    table[:, 4] = table[:, 0] - table[:, 1]
-    scores = scores_of(np.cov(table.T, bias=True), 100)
-    assert scores[4, 0b00011] == pytest.approx(50 * math.log(1e10) - math.log(100))
-    assert np.isfinite(posterior_of(scores)).all()
+@pytest.mark.parametrize("kind", degenerate_tables())
+def test_degenerate_tables_have_a_posterior(kind):
+    scores = score_table(degenerate_tables()[kind])
+    direct = by_layers(scores)
+    arrow, line = estimate_class_posterior(degenerate_tables()[kind])
+    for each in (direct + direct.T, arrow + arrow.T + line):
+        assert np.isfinite(each).all()
+        assert each.max() <= 1 + 1e-9
+    if kind == "duplicated":
+        assert (direct + direct.T)[0, 3] > 0.99
 
 
-def test_constant_variables_have_no_parents():
-    table = np.random.default_rng(4).standard_normal((1000, 5))
-    table[:, 2] = 1.0
-    scores = scores_of(np.cov(table.T, bias=True), 1000)
-    count = np.array([mask.bit_count() for mask in range(32)])
-    np.testing.assert_allclose(scores[2], -count * math.log(1000) / 2)
-    direct = posterior_of(scores)
-    assert np.isfinite(direct).all()
-    assert direct[2].max() < 0.1
-    assert direct[:, 2].max() < 0.1
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_class_posterior_is_the_mean_over_classes(k):
+    dags = every_dag(k)
+    graphs = np.array([essential_graph(adjacency) for adjacency in adjacencies_of(dags)])
+    scores = score_table(random_table(k, k, 30))
+    weight = weights_of(scores, dags)
+    _, name, size = np.unique(graphs.reshape(len(graphs), -1), axis=0, return_inverse=True, return_counts=True)
+    for by_class in (True, False):
+        each = weight / size[name.ravel()] if by_class else weight
+        each = each / each.sum()
+        arrow, line = estimate_class_posterior(random_table(k, k, 30), by_class=by_class)
+        np.testing.assert_allclose(arrow, np.einsum("g,gij->ij", each, graphs == ARROW), atol=1e-9)
+        np.testing.assert_allclose(line, np.einsum("g,gij->ij", each, (graphs == TAIL) & (graphs.transpose(0, 2, 1) == TAIL)), atol=1e-9)
 
 
-def test_no_rows_give_no_preference():
-    """A variable that is a target in every row of a subset."""
-    scores = scores_of(np.zeros((5, 5)), 0)
-    assert np.isfinite(scores).all()
-    direct = posterior_of(scores)
-    np.testing.assert_allclose(direct, direct.T)
+def test_by_dags_the_classes_of_five_variables_agree_with_the_layers():
+    for seed in range(20):
+        scores = score_table(random_table(seed, 5, 60))
+        arrow, line = estimate_class_posterior(random_table(seed, 5, 60), by_class=False)
+        direct = by_layers(scores)
+        np.testing.assert_allclose(arrow + arrow.T + line, direct + direct.T, atol=1e-9)
+        assert (direct >= arrow - 1e-9).all()
+
+
+def test_the_loop_over_classes_does_each_subset_alone():
+    tables = [random_table(seed, 4, 60) for seed in range(5)]
+    classes = markov_classes(4)
+    arrow, line = np.full((5, 4, 4), np.nan), np.full((5, 4, 4), np.nan)
+    scores = np.array([score_table(table) for table in tables])
+    class_posterior_each(scores, classes.parents, classes.arrows, classes.lines, class_weights(classes), arrow, line)
+    for at, table in enumerate(tables):
+        np.testing.assert_array_equal((arrow[at], line[at]), estimate_class_posterior(table))
+
+
+def test_an_intervention_tells_the_direction():
+    generator = np.random.default_rng(0)
+    cause = generator.standard_normal(400)
+    table, targeted = np.column_stack([cause, cause + generator.standard_normal(400)]), np.zeros((400, 2), bool)
+    assert estimate_posterior(table)[0, 1] == pytest.approx(0.5)
+    targeted[:200, 1] = True
+    table[:200, 1] = generator.standard_normal(200)
+    assert estimate_posterior(table, targeted)[0, 1] > 0.99
+
+
+def test_too_many_variables_for_classes():
+    with pytest.raises(DataError, match="up to 6 variables; found 7"):
+        estimate_class_posterior(random_table(0, 7))

@@ -6,8 +6,8 @@ from gies.scores import GaussIntL0Pen
 from scored import degenerate_tables, random_experiment, random_regimes, random_table
 
 from seacausal.errors import DataError
-from seacausal.estimate.partial_correlation import condition
-from seacausal.estimate.scores import condition_all, score_each, score_parents, score_table, score_targeted_each
+from seacausal.estimate.partial_correlation import condition, condition_all
+from seacausal.estimate.scores import score_each, score_parents, score_table, score_targeted_each
 
 
 def by_least_squares(rows: np.ndarray, v: int, penalty: float) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from seacausal.errors import DataError
-from seacausal.estimate.partial_correlation import PIVOT
+from seacausal.estimate.partial_correlation import PIVOT, condition_all
 
 LARGEST = 10
 """Variables that a table can hold."""
@@ -67,7 +67,8 @@ def answer_tests(covariance: np.ndarray, thresholds: np.ndarray, accepted: np.nd
         (k, k, 2**k) bool, filled with the result: `accepted[i, j, S]`, symmetric in i and j; False where S holds one of the two.
     """
     k = len(covariance)
-    conditional = condition_on_all(covariance)
+    conditional = np.empty((1 << k, k, k))
+    condition_all(covariance, conditional)
     accepted[:] = False
     for given in range(1 << k):
         for i in range(k):
@@ -82,23 +83,3 @@ def answer_tests(covariance: np.ndarray, thresholds: np.ndarray, accepted: np.nd
                 answer = determined or explained <= thresholds[SIZE[given]] * product
                 accepted[i, j, given] = answer
                 accepted[j, i, given] = answer
-
-
-@njit(cache=True, nogil=True)
-def condition_on_all(covariance: np.ndarray) -> np.ndarray:  # pragma: no cover - compiled
-    """(2**k, k, k) covariance given each set; a variable that the set before it determines is not conditioned on a second time."""
-    k = len(covariance)
-    conditional = np.empty((1 << k, k, k))
-    conditional[0] = covariance
-    for last in range(k):
-        for before in range(1 << last):
-            given = before | 1 << last
-            pivot = conditional[before, last, last]
-            precision = 1.0 / pivot if pivot > PIVOT * covariance[last, last] else 0.0
-            for i in range(k):
-                slope = conditional[before, i, last] * precision
-                for j in range(i, k):
-                    rest = conditional[before, i, j] - slope * conditional[before, last, j]
-                    conditional[given, i, j] = rest
-                    conditional[given, j, i] = rest
-    return conditional

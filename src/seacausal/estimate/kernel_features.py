@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from seacausal.estimate.columns import mean_product
-from seacausal.estimate.partial_correlation import PAIR_INDEX, PAIRS, VARIABLES
+from seacausal.estimate.partial_correlation import PAIRS, VARIABLES
 
 MONOMIALS = 2 * VARIABLES + len(PAIRS)
 BESIDE = 0.5

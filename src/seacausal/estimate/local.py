@@ -14,7 +14,7 @@ from seacausal.estimate.compiled import is_compiled
 from seacausal.estimate.fci import fci
 from seacausal.estimate.gather import K, RowPlan, gather_sums, run_parts, score_subset, unpack
 from seacausal.estimate.partial_correlation import condition, fisher_thresholds, independence_bits
-from seacausal.estimate.posterior import edge_posterior, parent_combinations
+from seacausal.estimate.posterior import dag_posterior
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,11 @@ def estimate_subsets(
     """Run FCI (Fisher-z) and the exact BIC posterior on every subset; parameters as in `gather.gather_sums`."""
     gathered = gather_sums(z, regime, targets, variables, plan, rows=rows, workers=workers)
     thresholds = np.array([fisher_thresholds(n, alpha) for n in range(rows + 1)])
-    masks, allowed = parent_combinations()
     marks = np.zeros((len(variables), K, K), np.int8)
     direct = np.zeros((len(variables), K, K))
 
     def run(part: slice) -> None:
-        _estimate(gathered.sums[part], gathered.shared[part], thresholds, masks, allowed, marks[part], direct[part])
+        _estimate(gathered.sums[part], gathered.shared[part], thresholds, marks[part], direct[part])
 
     run_parts(run, len(variables), workers)
     return LocalEstimates(marks, direct)
@@ -58,19 +57,18 @@ def local_compiled() -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _estimate(sums, shared, thresholds, masks, allowed, marks, direct):  # pragma: no cover - compiled
+def _estimate(sums, shared, thresholds, marks, direct):  # pragma: no cover - compiled
     covariance = np.empty((K, K))
     conditional = np.empty((32, K, K))
     bits = np.empty(10, np.uint32)
     scores = np.empty((K, 32))
-    total = np.empty(len(masks))
     for t in range(len(sums)):
         unpack(sums[t, K], covariance)
         condition(covariance, conditional)
         independence_bits(conditional, thresholds[int(sums[t, K, 0])], bits)
         fci(bits, marks[t])
         score_subset(sums[t], shared[t], 1.0, covariance, conditional, scores)
-        edge_posterior(scores, masks, allowed, total, direct[t])
+        dag_posterior(scores, direct[t])
 
 
 def pool_estimates(estimates: LocalEstimates, variables: np.ndarray, d: int) -> dict[str, np.ndarray]:

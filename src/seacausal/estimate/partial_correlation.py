@@ -96,6 +96,24 @@ def condition(covariance: np.ndarray, conditional: np.ndarray) -> None:
 
 
 @njit(cache=True, nogil=True)
+def condition_all(covariance: np.ndarray, conditional: np.ndarray) -> None:  # pragma: no cover - compiled
+    """`condition` for any k: (k, k) covariance to (2**k, k, k)."""
+    k = len(covariance)
+    conditional[0] = covariance
+    for last in range(k):
+        for before in range(1 << last):
+            given = before | 1 << last
+            pivot = conditional[before, last, last]
+            precision = 1.0 / pivot if pivot > PIVOT * covariance[last, last] else 0.0
+            for i in range(k):
+                slope = conditional[before, i, last] * precision
+                for j in range(i, k):
+                    rest = conditional[before, i, j] - slope * conditional[before, last, j]
+                    conditional[given, i, j] = rest
+                    conditional[given, j, i] = rest
+
+
+@njit(cache=True, nogil=True)
 def independence_bits(conditional: np.ndarray, thresholds: np.ndarray, bits: np.ndarray) -> None:
     """Answer every question "is i independent of j given S?" by the size of the partial correlation.
 

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from seacausal.errors import DataError
-from seacausal.estimate.partial_correlation import PIVOT
+from seacausal.estimate.partial_correlation import condition_all
 from seacausal.estimate.statistics import standardise
 from seacausal.graph.essential import size
 
@@ -36,24 +36,6 @@ def score_parents(conditional, variance, rows, scores, penalty=1.0):  # pragma: 
     for mask in range(len(conditional)):
         ratio = conditional[mask] / variance if variance > 0.0 else 1.0
         scores[mask] = -0.5 * rows * math.log(max(ratio, 1e-10)) - cost * size(mask)
-
-
-@njit(cache=True, nogil=True)
-def condition_all(covariance: np.ndarray, conditional: np.ndarray) -> None:  # pragma: no cover - compiled
-    """Covariance (k, k) given each set of variables, (2**k, k, k): `partial_correlation.condition` for any k."""
-    k = len(covariance)
-    conditional[0] = covariance
-    for last in range(k):
-        for before in range(1 << last):
-            given = before | 1 << last
-            pivot = conditional[before, last, last]
-            precision = 1.0 / pivot if pivot > PIVOT * covariance[last, last] else 0.0
-            for i in range(k):
-                slope = conditional[before, i, last] * precision
-                for j in range(i, k):
-                    rest = conditional[before, i, j] - slope * conditional[before, last, j]
-                    conditional[given, i, j] = rest
-                    conditional[given, j, i] = rest
 
 
 @njit(cache=True, nogil=True)
