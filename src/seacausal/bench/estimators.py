@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from seacausal.estimate.distance_correlation import distance_correlation
 from seacausal.estimate.gather import plan_rows
 from seacausal.estimate.local import estimate_subsets
 from seacausal.estimate.statistics import global_statistics, standardise
+from seacausal.sample.program import restore_scipy
 from seacausal.sample.subsets import sample_subsets
 from seacausal.simulate.dataset import Simulation, simulate_dataset
 
@@ -96,7 +97,19 @@ def _best(run: Callable[[], Any], repeats: int = 3) -> float:
     return min(spent)
 
 
+@contextmanager
+def _scalars_in_where() -> Iterator[None]:
+    """causal-learn 0.1.3.7 asks `np.where` of a scalar, as numpy 1 allowed."""
+    where = np.where
+    np.where = lambda condition, *either: where(np.atleast_1d(condition), *either)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        np.where = where  # type: ignore[assignment]
+
+
 def _reference(name: str, table: np.ndarray) -> float | None:
+    restore_scipy()
     try:
         run = _references()[name]
         with redirect_stdout(io.StringIO()):
@@ -106,6 +119,9 @@ def _reference(name: str, table: np.ndarray) -> float | None:
 
 
 def _references() -> dict[str, Callable[[np.ndarray], Any]]:
+    if not hasattr(np, "mat"):
+        setattr(np, "mat", np.asmatrix)  # noqa: B010  # causal-learn 0.1.3.7 was written for numpy 1
+
     def fci(x: np.ndarray, **options: Any) -> Any:
         from causallearn.search.ConstraintBased.FCI import fci
 
@@ -122,20 +138,22 @@ def _references() -> dict[str, Callable[[np.ndarray], Any]]:
     def ges(x: np.ndarray) -> Any:
         from causallearn.search.ScoreBased.GES import ges
 
-        return ges(x)
+        with _scalars_in_where():
+            return ges(x)
 
     def grasp(x: np.ndarray) -> Any:
         from causallearn.search.PermutationBased.GRaSP import grasp
 
-        return grasp(x, score_func="local_score_BIC", verbose=False)
+        with _scalars_in_where():
+            return grasp(x, score_func="local_score_BIC")
 
     def gies(x: np.ndarray) -> Any:
-        import gies
+        import gies  # type: ignore[import-not-found]
 
         return gies.fit_bic([x], [[]])
 
     def lingam(x: np.ndarray) -> Any:
-        import lingam
+        import lingam  # type: ignore[import-not-found]
 
         return lingam.DirectLiNGAM().fit(x)
 
@@ -143,8 +161,9 @@ def _references() -> dict[str, Callable[[np.ndarray], Any]]:
 
 
 def _distance_reference(values: np.ndarray) -> float | None:
+    restore_scipy()
     try:
-        import dcor
+        import dcor  # type: ignore[import-not-found]
     except ImportError:
         return None
     few = values[:, :10]

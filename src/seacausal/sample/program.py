@@ -105,10 +105,15 @@ def _constraints(d: int, size: int) -> LinearConstraint:
 
 
 def _import_optimize() -> Any:
-    if sys.modules.get("scipy.linalg.cython_blas", True) is None:  # kept from numba by the command line, and scipy.optimize needs it
-        del sys.modules["scipy.linalg.cython_blas"]
+    restore_scipy()
     try:
         from scipy import optimize
     except ImportError:
         raise DataError("The integer program needs scipy, which is not installed. Run: pip install scipy. Or draw the subsets greedily.") from None
     return optimize
+
+
+def restore_scipy() -> None:
+    """Let scipy be imported whole: the command line keeps a part of it from numba, to start sooner."""
+    if sys.modules.get("scipy.linalg.cython_blas", True) is None:
+        del sys.modules["scipy.linalg.cython_blas"]
