@@ -251,3 +251,14 @@ def test_every_sampler_serves(sampler):
     assert not np.array_equal(usual, found)
     assert np.array_equal(found, discover(dataset, subsets=15, sampler=sampler, workers=1).probabilities)
     assert score_average_precision(dataset.adjacency, found) > 0.8
+
+
+def test_subsets_without_free_rows_are_counted_and_refused_where_nothing_else_counts():
+    """Five regimes of forty rows and no control: every row acts on a variable of the only subset there is."""
+    fields = {"variables": 5, "edges": 5, "observational_rows": 0, "targets": 5, "regime_rows": 40}
+    dataset = simulate_dataset(Simulation(**fields), generator=np.random.default_rng(6))
+    assert discover(dataset, subsets=4).summary()["data"]["subsets"] == {"drawn": 4, "without free rows": 4}
+    assert discover(dataset, subsets=4, algorithm="gies", aggregator="resolve").edges(0.4)
+    for options in ({"algorithm": "pc"}, {"aggregator": "resolve"}):
+        with pytest.raises(DataError, match="found fewer in 4 of 4 subsets. Choose 'gies'"):
+            discover(dataset, subsets=4, **options)

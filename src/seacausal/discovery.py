@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from seacausal.report.painter import Painter
     from seacausal.views import Views
 
+FEWEST_FREE = 10
+"""Rows without a target in a subset below which an algorithm that does not use interventions has nothing to go by."""
 Aggregator = Literal["base", "resolve", "vote"]
 AlgorithmName = Literal["fci", "fci-full", "fci-complete", "fci-kci", "pc", "ges", "ges-2", "gies", "boss", "exact", "lingam"]
 SamplerName = Literal["mixture", "random", "statistic", "uncertainty", "program"]
@@ -265,19 +267,22 @@ def discover(
     seconds = {"read": time.perf_counter() - started}
     if settings.aggregator == "base":
         network = network or released(threads=settings.workers)
-    direct, degenerate, spent = _infer(dataset, settings, network, begin)
+    direct, degenerate, spent, subsets = _infer(dataset, settings, network, begin)
     facts = {
         "rows": len(dataset.values),
         "dropped rows": dataset.dropped_rows,
         "variables": len(dataset.names),
+        "subsets": subsets,
         "intervened rows": int(dataset.targets[dataset.regime].any(1).sum()),
         "intervened variables": [dataset.names[i] for i in np.flatnonzero(dataset.targets[np.unique(dataset.regime)].any(0))],
     }
     return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, degenerate, network and network.sha256, seconds | spent)
 
 
-def _infer(dataset: Dataset, config: DiscoverConfig, network: Network | None, begin: Progress) -> tuple[np.ndarray, Degenerate, dict[str, float]]:
-    """Sample, estimate, aggregate: (d, d) probabilities of i -> j, the degenerate columns, and seconds by stage."""
+def _infer(
+    dataset: Dataset, config: DiscoverConfig, network: Network | None, begin: Progress
+) -> tuple[np.ndarray, Degenerate, dict[str, float], dict[str, int]]:
+    """Sample, estimate, aggregate: (d, d) probabilities of i -> j, the degenerate columns, seconds by stage, and counts of subsets."""
     from seacausal.views import view_dataset
 
     d = len(dataset.names)
@@ -299,6 +304,7 @@ def _infer(dataset: Dataset, config: DiscoverConfig, network: Network | None, be
         predict=predict,
         progress=begin,
     )
+    counts = _count_subsets(views, config)
     begin("aggregate")
     started = time.perf_counter()
     direct = np.zeros((d, d))
@@ -306,7 +312,27 @@ def _infer(dataset: Dataset, config: DiscoverConfig, network: Network | None, be
         direct[np.ix_(views.kept, views.kept)] = _aggregate_without_network(views, config)
     elif views.channels:
         direct[np.ix_(views.kept, views.kept)] = predict(views.channels)
-    return direct, views.degenerate, views.seconds | {"aggregate": time.perf_counter() - started}
+    return direct, views.degenerate, views.seconds | {"aggregate": time.perf_counter() - started}, counts
+
+
+def _count_subsets(views: Views, config: DiscoverConfig) -> dict[str, int]:
+    """How many subsets were drawn, and how many left nothing to an algorithm that does not use interventions.
+
+    Raises
+    ------
+    DataError
+        If the answer would rest on such an algorithm alone, and most subsets left it nothing.
+    """
+    if views.local is None:
+        return {"drawn": 0, "without free rows": 0}
+    free = views.local[1].free_rows
+    short = int((free < FEWEST_FREE).sum())
+    if 2 * short > len(free) and config.algorithm not in ("gies", "exact") and (config.aggregator == "resolve" or config.algorithm != "fci"):
+        raise DataError(
+            f"The algorithm '{config.algorithm}' needs {FEWEST_FREE} rows without an intervention on a subset's variables; found fewer in {short} of "
+            f"{len(free)} subsets. Choose 'gies' or 'exact', which use interventions."
+        )
+    return {"drawn": len(free), "without free rows": short}
 
 
 def _aggregate_without_network(views: Views, config: DiscoverConfig) -> np.ndarray:

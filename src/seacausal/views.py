@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -110,7 +110,7 @@ def view_dataset(
             from seacausal.estimate.algorithms import SubsetData, find_algorithm
 
             data = SubsetData(z, dataset.regime, targets, variables, plan, rows, workers)
-            return LocalEstimates(find_algorithm(algorithm).each(data), found.direct)
+            return replace(found, marks=find_algorithm(algorithm).each(data))
 
         def believe(sofar: Subset) -> np.ndarray:
             if predict is None:

@@ -282,6 +282,7 @@ def test_subsets_whose_rows_all_have_targets_are_left_open():
     dataset = simulate(1, variables=5, edges=5, observational_rows=0, targets=5, regime_rows=80)
     found = estimate(dataset, ALL_FIVE)
     assert (found.marks == 0).all()
+    assert found.free_rows.tolist() == [0]
     assert np.isfinite(found.direct).all()
     assert found.direct.max() > 0.9
 
@@ -316,7 +317,7 @@ def test_pooling_is_what_a_loop_would_do():
     direct = generator.random((t, 5, 5)) / 2
     marks[:, range(5), range(5)] = 0
     direct[:, range(5), range(5)] = 0
-    found = pool_estimates(LocalEstimates(marks, direct), variables, d)
+    found = pool_estimates(LocalEstimates(marks, direct, np.full(t, 9)), variables, d)
     uncovered = 0
     for i, j in itertools.product(range(d), repeat=2):
         at = [
@@ -337,7 +338,7 @@ def test_the_order_of_subsets_is_irrelevant_to_pooling():
     variables = np.array([generator.choice(7, 5, replace=False) for _ in range(10)])
     marks, direct = generator.integers(0, 4, (10, 5, 5)).astype(np.int8), generator.random((10, 5, 5))
     order = generator.permutation(10)
-    before = pool_estimates(LocalEstimates(marks, direct), variables, 7)
-    after = pool_estimates(LocalEstimates(marks[order], direct[order]), variables[order], 7)
+    before = pool_estimates(LocalEstimates(marks, direct, np.full(10, 9)), variables, 7)
+    after = pool_estimates(LocalEstimates(marks[order], direct[order], np.full(10, 9)), variables[order], 7)
     for name, value in before.items():
         np.testing.assert_allclose(after[name], value, atol=1e-12, err_msg=name)

@@ -25,6 +25,8 @@ class LocalEstimates:
     """(t, 5, 5) int8 FCI marks: [i, j] is the mark at j; 0 means no edge."""
     direct: np.ndarray
     """(t, 5, 5) float64, [i, j] the posterior probability of i -> j."""
+    free_rows: np.ndarray
+    """(t,) int64, rows without a target in the subset: all that algorithms see which do not use interventions."""
 
 
 def estimate_subsets(
@@ -48,7 +50,7 @@ def estimate_subsets(
         _estimate(gathered.sums[part], gathered.shared[part], thresholds, marks[part], direct[part])
 
     run_parts(run, len(variables), workers)
-    return LocalEstimates(marks, direct)
+    return LocalEstimates(marks, direct, gathered.sums[:, K, 0].astype(np.int64))
 
 
 def local_compiled() -> bool:
