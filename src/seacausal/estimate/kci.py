@@ -1,7 +1,7 @@
 """FCI on five variables with the kernel conditional independence test of Zhang et al. (2011): all 80 tests from features, not kernel matrices.
 
 In: (n, 5) rows. Out: a p-value for every question "is i independent of j given S?", from those one bit each, and from the bits the marks of a PAG.
-With a kernel matrix K = F'F of (f, n) features F, centring, the removal of what z explains and every trace that the test needs are sums over features.
+With a kernel matrix K = F'F of (f, n) features F, centring, removing what z explains and every trace that the test needs are sums over features.
 The conventions are causal-learn 0.1.3.7's: columns of variance 1 (n - 1), a ridge of 1e-3, the gamma approximation of the null, and the lower of two
 variables beside z / 2 while the higher stands alone (theorem 4 takes (x, z) and y), so that p-values depend a little on the order of the columns.
 
@@ -31,7 +31,7 @@ from seacausal.estimate.kernel_features import (
     subtract_projection,
     whiten,
 )
-from seacausal.estimate.partial_correlation import PAIRS, PIVOT, SET_SIZE, SETS, VARIABLES
+from seacausal.estimate.partial_correlation import PAIRS, PIVOT, SET_SIZE, SETS, VARIABLES, condition
 from seacausal.estimate.statistics import standardise
 
 RIDGE = 1e-3
@@ -52,7 +52,7 @@ def estimate_fci_kci(values: np.ndarray, *, kernel: Kernel = "polynomial", alpha
     values
         (n, 5), finite.
     kernel
-        "polynomial", (1 + <x, y>)^2, sees what polynomials of degree 2 can; "gaussian" sees every dependence and is some hundred times slower.
+        "polynomial", (1 + <x, y>)^2, sees what polynomials of degree 2 can; "gaussian" sees every dependence and takes some 500 times as long.
     alpha
         Level of the tests: a p-value above it is independence.
 
@@ -69,7 +69,7 @@ def estimate_fci_kci(values: np.ndarray, *, kernel: Kernel = "polynomial", alpha
 
 
 def kci_p_values(values: np.ndarray, *, kernel: Kernel = "polynomial") -> np.ndarray:
-    """All 80 p-values of an (n, 5) table: (10, 32), entry [p, S] of the two variables of `partial_correlation.PAIRS[p]` given S; 0 where S has one."""
+    """All 80 p-values of an (n, 5) table: (10, 32), entry [p, S] of the pair `partial_correlation.PAIRS[p]` given S; 0 where S has one of the two."""
     p_values = np.zeros((len(PAIRS), SETS))
     fill_p_values(np.ascontiguousarray(standardise(np.asarray(values))[0].T), kernel == "gaussian", p_values)
     return p_values
@@ -112,6 +112,7 @@ def fill_p_values(columns: np.ndarray, gaussian: bool, p_values: np.ndarray) -> 
     squares = np.empty((2, VARIABLES, n))
     products = np.empty((2, VARIABLES, 1 if gaussian else WIDEST * (WIDEST + 1) // 2, n))
     fourth = np.empty(len(PAIRS))
+    conditional = linear_residuals(columns)
     for given in range(SETS):
         if SET_SIZE[given] > VARIABLES - 2:
             continue
@@ -122,7 +123,7 @@ def fill_p_values(columns: np.ndarray, gaussian: bool, p_values: np.ndarray) -> 
         for alone in range(2):
             for v in range(VARIABLES):
                 width[alone, v] = 0
-                if not given >> v & 1:
+                if not given >> v & 1 and conditional[given, v, v] > PIVOT * conditional[0, v, v]:
                     found = fill_features(columns, monomials, gaussian, v, given, alone == 1, features[alone, v])
                     whole = sum_squares(features[alone, v, :found], squares[alone, v])
                     subtract_projection(features[alone, v, :found], basis[:explaining])
@@ -143,6 +144,18 @@ def fill_p_values(columns: np.ndarray, gaussian: bool, p_values: np.ndarray) -> 
                 testable = len(x) > 0 and len(y) > 0 and variance > 0.0
                 statistic = sum_squared_products(x, y)
                 p_values[pair, given] = upper_gamma(mean * mean / variance, statistic * mean / variance) if testable else 1.0
+
+
+@njit(cache=True, nogil=True)
+def linear_residuals(columns: np.ndarray) -> np.ndarray:  # pragma: no cover - compiled
+    """(32, 5, 5), the covariance given each set, see `partial_correlation.condition`."""
+    covariance = np.empty((VARIABLES, VARIABLES))
+    conditional = np.empty((SETS, VARIABLES, VARIABLES))
+    for i in range(VARIABLES):
+        for j in range(VARIABLES):
+            covariance[i, j] = mean_product(columns[i], columns[j])
+    condition(covariance, conditional)
+    return conditional
 
 
 @njit(cache=True, nogil=True)

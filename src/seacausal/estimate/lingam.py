@@ -176,7 +176,7 @@ def choose_parents(correlation: np.ndarray, order: np.ndarray, rows: int, marks:
             cross[p] = correlation[parents[p], target]
         unexplained = float(correlation[target, target] - solve_factored(factor, cross, count, least_squares))
         if count:
-            noise = max(unexplained, PIVOT * correlation[target, target]) / max(rows - count - 1, 1) * rows
+            noise = max(unexplained, PIVOT * float(correlation[target, target])) / max(rows - count - 1, 1) * rows
             kept = adaptive_lasso(correlation, parents[:count], target, least_squares, noise, rows)
             for p in range(count):
                 if kept >> p & 1:

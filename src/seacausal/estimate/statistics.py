@@ -35,11 +35,8 @@ def standardise(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     -------
     (n, d) z, (d,) means and (d,) standard deviations; a column that varies by less than 1e-10 of its size has standard deviation 0 and z = 0.
     """
-    peak = np.maximum(values.max(0), -values.min(0)).astype(np.float64)
-    unit = np.ones(len(peak))
-    extreme = (peak > 1e100) | ((peak < 1e-100) & (peak > 0))
-    if extreme.any():  # brought near 1 by a power of two, so that squares neither overflow nor vanish
-        unit[extreme] = np.ldexp(1.0, np.minimum(-np.frexp(peak[extreme])[1], 1000))
+    unit = size_units(values)
+    if (unit != 1).any():
         values = values * unit
     origin = values[0].astype(np.float64)
     z = values - origin
@@ -49,6 +46,15 @@ def standardise(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     spread[spread <= 1e-10 * (np.abs(origin + mean) + np.abs(mean))] = 0.0
     z *= np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
     return z, (origin + mean) / unit, spread / unit
+
+
+def size_units(values: np.ndarray) -> np.ndarray:
+    """(d,) powers of two that bring columns of extreme size near 1, so that squares neither overflow nor vanish; 1 for all others."""
+    peak = np.maximum(values.max(0), -values.min(0)).astype(np.float64)
+    unit = np.ones(len(peak))
+    extreme = (peak > 1e100) | ((peak < 1e-100) & (peak > 0))
+    unit[extreme] = np.ldexp(1.0, np.minimum(-np.frexp(peak[extreme])[1], 1000))
+    return unit
 
 
 def gram_matrix(z: np.ndarray) -> np.ndarray:
@@ -202,7 +208,7 @@ def _rank_statistics(z: np.ndarray) -> Statistics:
     """Correlation and partial correlation under any monotone change of the columns: 2 sin(pi/6 Spearman) (Liu et al., 2012)."""
     n, d = z.shape
     rows = z[np.linspace(0, n - 1, min(n, RANK_ROWS)).astype(int)]
-    ranks = np.column_stack([_average_ranks(column) for column in rows.T])
+    ranks = np.column_stack([average_ranks(column) for column in rows.T])
     ranks -= ranks.mean(0)
     spread = np.sqrt((ranks**2).mean(0))
     ranks /= np.where(spread > 0, spread, 1)
@@ -215,7 +221,8 @@ def _rank_statistics(z: np.ndarray) -> Statistics:
     return {"rank correlation": np.clip(correlation, -1, 1), "rank partial correlation": partial}
 
 
-def _average_ranks(column: np.ndarray) -> np.ndarray:
+def average_ranks(column: np.ndarray) -> np.ndarray:
+    """(n,) ranks from 0, the mean of their places for values that are equal."""
     order = np.argsort(column, kind="stable")
     arranged = column[order]
     new = np.concatenate([[True], arranged[1:] != arranged[:-1]])
