@@ -159,6 +159,7 @@ def test_edges_are_sorted_and_follow_the_threshold(chain):
         ({"scale": "no"}, "`scale` must be True or False"),
         ({"aggregator": "tiny"}, "`aggregator` must be one of base, resolve, vote; found 'tiny'"),
         ({"algorithm": "notears"}, "`algorithm` must be one of fci, .*; found 'notears'"),
+        ({"statistic": "mutual-information"}, "`statistic` must be one of partial-correlation, .*; found 'mutual-information'"),
         ({"sampler": "grid"}, "`sampler` must be one of mixture, .*; found 'grid'"),
         ({"sampler": "uncertainty", "aggregator": "vote"}, "'uncertainty' needs the network; found `aggregator` = 'vote'"),
         ({"aggregator": "vote", "subsets": 0}, "'vote' needs local estimates; found `subsets` = 0"),
@@ -244,6 +245,14 @@ def test_another_algorithm_moves_the_prediction_a_little(algorithm):
     assert score_average_precision(dataset.adjacency, votes) > 0.5
 
 
+@pytest.mark.parametrize("statistic", ["spearman", "distance-correlation"])
+def test_another_statistic_guides_the_sampler(statistic):
+    dataset = simulate_dataset(Simulation(variables=9, edges=12), generator=np.random.default_rng(7))
+    usual, found = discover(dataset, subsets=10).probabilities, discover(dataset, subsets=10, statistic=statistic).probabilities
+    assert not np.array_equal(usual, found)
+    assert score_average_precision(dataset.adjacency, found) > 0.8
+
+
 @pytest.mark.parametrize("sampler", ["random", "statistic", "uncertainty", "program"])
 def test_every_sampler_serves(sampler):
     dataset = simulate_dataset(Simulation(variables=7, edges=9), generator=np.random.default_rng(5))
@@ -260,5 +269,5 @@ def test_subsets_without_free_rows_are_counted_and_refused_where_nothing_else_co
     assert discover(dataset, subsets=4).summary()["data"]["subsets"] == {"drawn": 4, "without free rows": 4}
     assert discover(dataset, subsets=4, algorithm="gies", aggregator="resolve").edges(0.4)
     for options in ({"algorithm": "pc"}, {"aggregator": "resolve"}):
-        with pytest.raises(DataError, match="found fewer in 4 of 4 subsets. Choose 'gies'"):
+        with pytest.raises(DataError, match=r"found fewer in 4 of 4 subsets\. Choose 'gies'"):
             discover(dataset, subsets=4, **options)

@@ -358,6 +358,7 @@ def run_simulate(arguments: list[str]) -> None:
 def run_algorithms(arguments: list[str]) -> None:
     """`seacausal algorithms`: what can be chosen by `--algorithm` and `--sampler`, and the statistics there are."""
     from seacausal.estimate.algorithms import ALGORITHMS
+    from seacausal.estimate.dependence import STATISTICS
     from seacausal.sample.samplers import SAMPLERS
 
     if arguments:
@@ -365,6 +366,7 @@ def run_algorithms(arguments: list[str]) -> None:
     tables = (
         [("--algorithm", "output", "interventions", "reference")]
         + [(a.name, a.output, "used" if a.interventions else "", a.reference) for a in ALGORITHMS],
+        [("--statistic", "symmetric", "needs", "reference")] + [(s.name, "yes" if s.symmetric else "", s.needs, s.reference) for s in STATISTICS],
         [("--sampler", "needs", "")] + [(s.name, ", ".join(s.needs), s.note) for s in SAMPLERS],
     )
     sys.stdout.write("\n\n".join("\n".join(_to_columns(table)) for table in tables) + "\n")

@@ -32,6 +32,7 @@ FEWEST_FREE = 10
 """Rows without a target in a subset below which an algorithm that does not use interventions has nothing to go by."""
 Aggregator = Literal["base", "resolve", "vote"]
 AlgorithmName = Literal["fci", "fci-full", "fci-complete", "fci-kci", "pc", "ges", "ges-2", "gies", "boss", "exact", "lingam"]
+StatisticName = Literal["partial-correlation", "correlation", "inverse-covariance", "spearman", "nonparanormal", "distance-correlation"]
 SamplerName = Literal["mixture", "random", "statistic", "uncertainty", "program"]
 Progress = Callable[[str], None]
 """Called with the name of each stage as it begins."""
@@ -60,8 +61,10 @@ class DiscoverConfig:
     algorithm: AlgorithmName = "fci"
     """The local estimator on subsets; `seacausal algorithms` says what each is. The network was trained with FCI and takes any."""
     sampler: SamplerName = "mixture"
-    """How subsets are chosen: half random and half by partial correlation, or one of these, or where the network is unsure, or the best by an integer
+    """How subsets are chosen: half random and half by the statistic, or one of these, or where the network is unsure, or the best by an integer
     program (needs scipy; up to some 50 variables)."""
+    statistic: StatisticName = "partial-correlation"
+    """What the sampler goes by."""
 
     def __post_init__(self) -> None:
         for name in ("seed", "subsets", "rows", "workers"):
@@ -72,7 +75,7 @@ class DiscoverConfig:
         if not isinstance(self.scale, (bool, np.bool_)):
             raise DataError(f"`scale` must be True or False; found {self.scale!r}.")
         object.__setattr__(self, "scale", bool(self.scale))
-        for name, known in (("aggregator", Aggregator), ("algorithm", AlgorithmName), ("sampler", SamplerName)):
+        for name, known in (("aggregator", Aggregator), ("algorithm", AlgorithmName), ("sampler", SamplerName), ("statistic", StatisticName)):
             if getattr(self, name) not in get_args(known):
                 raise DataError(f"`{name}` must be one of {', '.join(get_args(known))}; found {getattr(self, name)!r}.")
         if self.sampler == "uncertainty" and self.aggregator != "base":
@@ -301,6 +304,7 @@ def _infer(
         workers=config.workers,
         algorithm=config.algorithm,
         sampler=config.sampler,
+        statistic=config.statistic,
         predict=predict,
         progress=begin,
     )

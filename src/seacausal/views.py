@@ -18,6 +18,8 @@ from seacausal.estimate.statistics import global_statistics, gram_matrix, interv
 from seacausal.sample.subsets import sample_subsets
 
 SUBSET_SIZE = 5
+SCORE_ROWS = 2000
+"""Rows of a statistic that only guides the sampler."""
 COMPILE = "compile (first run only, up to half a minute)"
 
 
@@ -48,6 +50,7 @@ def view_dataset(
     workers: int = 1,
     algorithm: str = "fci",
     sampler: str = "mixture",
+    statistic: str = "partial-correlation",
     predict: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Views:
@@ -60,7 +63,9 @@ def view_dataset(
     algorithm
         A name of `estimate.algorithms.ALGORITHMS`, whose marks take the place of FCI's.
     sampler
-        A name of `sample.samplers.SAMPLERS`; those that go by scores go by the partial correlation.
+        A name of `sample.samplers.SAMPLERS`.
+    statistic
+        A name of `estimate.dependence.STATISTICS`: the scores that samplers go by.
     predict
         From channels to (d, d) probabilities of i -> j, for the sampler "uncertainty".
     progress
@@ -118,7 +123,8 @@ def view_dataset(
             return predict(channels | pool_estimates(estimate(sofar.variables), sofar.variables, d))
 
         begin("sample")
-        subset = _draw(sampler, channels, subsets, seed, believe)
+        scores = channels["partial correlation"] if statistic == "partial-correlation" else _score_pairs(statistic, z)
+        subset = _draw(sampler, scores, subsets, seed, believe)
         begin("estimate")
         estimates = estimate(subset.variables)
         channels |= pool_estimates(estimates, subset.variables, d)
@@ -130,8 +136,15 @@ def view_dataset(
     return Views(channels, kept, degenerate, n, seconds, local)
 
 
-def _draw(sampler: str, channels: dict[str, np.ndarray], count: int, seed: int, predict: Callable[[Subset], np.ndarray]) -> Subset:
-    scores = channels["partial correlation"]
+def _score_pairs(statistic: str, z: np.ndarray) -> np.ndarray:
+    """(d, d) another statistic, on at most `SCORE_ROWS` rows."""
+    from seacausal.estimate.dependence import STATISTICS
+
+    rows = z[np.linspace(0, len(z) - 1, min(len(z), SCORE_ROWS)).astype(int)]
+    return {known.name: known.function for known in STATISTICS}[statistic](rows)
+
+
+def _draw(sampler: str, scores: np.ndarray, count: int, seed: int, predict: Callable[[Subset], np.ndarray]) -> Subset:
     if sampler == "mixture":
         return sample_subsets(scores, count, size=SUBSET_SIZE, seed=seed)
     from seacausal.sample.samplers import draw_subsets

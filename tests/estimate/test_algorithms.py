@@ -5,9 +5,10 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from seacausal.discovery import AlgorithmName, SamplerName
+from seacausal.discovery import AlgorithmName, SamplerName, StatisticName
 from seacausal.errors import DataError
 from seacausal.estimate.algorithms import ALGORITHMS, SubsetData, find_algorithm
+from seacausal.estimate.dependence import STATISTICS
 from seacausal.estimate.gather import plan_rows
 from seacausal.estimate.statistics import standardise
 from seacausal.graph.marks import ARROW, CIRCLE, TAIL
@@ -27,6 +28,7 @@ def data_of(seed: int, t: int = 12, **fields) -> SubsetData:
 def test_options_name_the_table():
     assert list(get_args(AlgorithmName)) == NAMES
     assert list(get_args(SamplerName)) == [sampler.name for sampler in SAMPLERS]
+    assert set(get_args(StatisticName)) == {statistic.name for statistic in STATISTICS}
     assert len(set(NAMES)) == len(NAMES)
     with pytest.raises(DataError, match=r"must be one of fci, .*; found 'notears'"):
         find_algorithm("notears")
