@@ -123,7 +123,7 @@ def test_missing_rows_are_dropped_on_request(frame, table, tmp_path, capsys):
     assert "'b'" in message
     assert "row 4" in message
     assert run("discover", path, "--out", tmp_path / "r", "--missing", "drop") == 0
-    assert "Dropped 1 rows" in capsys.readouterr().out
+    assert "Dropped 1 row with" in capsys.readouterr().out
     assert json.loads((tmp_path / "r" / "result.json").read_text())["data"]["dropped rows"] == 1
 
 

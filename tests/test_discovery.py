@@ -271,3 +271,8 @@ def test_subsets_without_free_rows_are_counted_and_refused_where_nothing_else_co
     for options in ({"algorithm": "pc"}, {"aggregator": "resolve"}):
         with pytest.raises(DataError, match=r"found fewer in 4 of 4 subsets\. Choose 'gies'"):
             discover(dataset, subsets=4, **options)
+
+
+def test_a_graph_shows_itself_in_a_line(chain):
+    graph = discover(chain)
+    assert repr(graph) == f"CausalGraph(5 variables, {len(graph.edges())} edges above 0.5)"

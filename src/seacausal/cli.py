@@ -312,7 +312,8 @@ def _notes(graph: CausalGraph) -> list[str]:
     """What the user should know of the columns and rows."""
     found = []
     if graph.dataset["dropped rows"]:
-        found.append(f"Dropped {graph.dataset['dropped rows']:,} rows with missing or infinite values.")
+        dropped = graph.dataset["dropped rows"]
+        found.append(f"Dropped {dropped:,} row{'s' * (dropped > 1)} with missing or infinite values.")
     if graph.degenerate.constant:
         found.append(f"Constant columns (or varying by less than 1e-10 of their size), left without edges: {_list(graph.degenerate.constant)}.")
     if graph.degenerate.duplicate:

@@ -119,7 +119,7 @@ class Edge(NamedTuple):
     probability: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CausalGraph:
     """A causal graph with the probability of every edge."""
 
@@ -135,6 +135,9 @@ class CausalGraph:
     """SHA-256 of the network, None where none ran."""
     seconds: dict[str, float]
     """Wall time of each stage."""
+
+    def __repr__(self) -> str:
+        return f"CausalGraph({len(self.names)} variables, {len(self.edges())} edges above {self.config.threshold})"
 
     @property
     def probabilities(self) -> np.ndarray:

@@ -15,9 +15,6 @@ import numpy as np
 from numba import njit
 
 from seacausal.errors import DataError
-from seacausal.estimate.fci_complete import fci_complete_each
-from seacausal.estimate.fci_full import fci_full_each
-from seacausal.estimate.fci_general import fci_general_each
 from seacausal.estimate.independence import covariance_of
 from seacausal.estimate.partial_correlation import (
     PAIR_INDEX,
@@ -70,6 +67,11 @@ def estimate_fci(values: np.ndarray, *, rules: str = "paper", alpha: float = 0.0
     >>> estimate_fci(np.column_stack([x, x + y + noise, y])).tolist()
     [[0, 2, 0], [3, 0, 3], [0, 2, 0]]
     """
+    # Here, because the others build on this file, and a run on subsets of five needs none of them.
+    from seacausal.estimate.fci_complete import fci_complete_each
+    from seacausal.estimate.fci_full import fci_full_each
+    from seacausal.estimate.fci_general import fci_general_each
+
     if rules not in ("paper", "full", "complete"):
         raise DataError(f"`rules` must be 'paper', 'full' or 'complete'; found {rules!r}.")
     covariance = covariance_of(values)
