@@ -49,16 +49,18 @@ def test_p_values_of_the_polynomial_kernel_are_causal_learns(n):
         np.testing.assert_allclose([found[question] for question in QUESTIONS], expected, atol=1e-5, err_msg=str(seed))
 
 
+@pytest.mark.slow
 def test_graphs_of_the_polynomial_kernel_are_causal_learns():
     for seed in range(40):
         table = random_table(seed, 100)
         np.testing.assert_array_equal(estimate_fci_kci(table), reference_marks(table, "polynomial"), err_msg=str(seed))
 
 
+@pytest.mark.slow
 def test_p_values_of_the_gaussian_kernel_are_near_causal_learns():
     generator = np.random.default_rng(0)
     found, expected = [], []
-    for seed in range(12):
+    for seed in range(6):
         table = random_table(seed, 250)
         questions = [QUESTIONS[q] for q in generator.choice(80, 20, replace=False)]
         p_values = kci_p_values(table, kernel="gaussian")
