@@ -26,7 +26,7 @@ class Bench:
     roots: Literal["uniform", "gaussian"] = "uniform"
     """Law of the roots of simulated sets."""
     graphs: int | None = None
-    """Fewer graphs a cell than the full table has."""
+    """Graphs a cell; 20 by default, 5 at N=100."""
     largest: int = 100
     """Leave out cells with more variables."""
     data: Path = Path("../shared/data")

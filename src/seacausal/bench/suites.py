@@ -60,6 +60,8 @@ def simulated_cases(*, roots: str = "uniform", interventional: bool = False, gra
     ----------
     roots
         "uniform" in (-1, 1), or "gaussian" of the same variance.
+    graphs
+        Graphs a cell; 20 by default, 5 at N=100.
     interventional
         The paper's setting: rows shared equally by the observational regime and one perfect intervention, N(0, 1), on every variable.
     """
@@ -67,7 +69,7 @@ def simulated_cases(*, roots: str = "uniform", interventional: bool = False, gra
         if d > largest:
             continue
         for mechanism in MECHANISMS:
-            for graph in range(min(count, graphs or count)):
+            for graph in range(graphs or count):
                 simulation = Simulation(variables=d, edges=edges, mechanisms=(mechanism,), observational_rows=1000 * d, root_law=roots)
                 if interventional:
                     rows = 1000 * d // (d + 1)
