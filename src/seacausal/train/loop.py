@@ -88,6 +88,7 @@ def train(config: TrainConfig, folder: Path, *, resume: bool = False, until: int
     with tempfile.TemporaryDirectory() as store:
         if config.workers == 1:
             _work(0, config, path, until, None)
+            torch.set_flush_denormal(False)  # this process goes on to other things
         else:
             spawn(_work, (config, path, until, f"file://{store}/store"), nprocs=config.workers)
     return path
