@@ -262,6 +262,12 @@ def test_algorithms_and_samplers_are_listed(capsys):
     assert run("algorithms", "--all") == 2
 
 
+def test_it_says_where_an_algorithm_had_no_part(table, tmp_path, capsys):
+    path = table(pd.DataFrame(np.random.default_rng(0).standard_normal((60, 4)), columns=list("abcd")))
+    assert run("discover", path, "--out", tmp_path / "r", "--algorithm", "ges") == 0
+    assert "the algorithm 'ges' had no part" in capsys.readouterr().out
+
+
 def test_the_program_finds_scipy_in_the_process_of_the_command(table, tmp_path):
     path = table(pd.DataFrame(np.random.default_rng(0).standard_normal((60, 6)), columns=list("abcdef")))
     options = ["--sampler", "program", "--algorithm", "ges", "--subsets", "3", "--out", str(tmp_path / "r")]

@@ -284,10 +284,9 @@ def _to_json(graph: CausalGraph, paths: list[Path], seconds: dict[str, float]) -
 
 def _print_graph(graph: CausalGraph, paths: list[Path], seconds: dict[str, float], top: int, consensus: list[tuple[str, ...]] | None) -> None:
     facts = graph.dataset
+    acted_on = len(facts["intervened variables"])
     intervened = (
-        f", {facts['intervened rows']:,} rows with interventions on {len(facts['intervened variables'])} variables"
-        if facts["intervened rows"]
-        else ""
+        f", {facts['intervened rows']:,} rows with interventions on {acted_on} variable{'s' * (acted_on != 1)}" if facts["intervened rows"] else ""
     )
     lines = [f"{facts['rows']:,} rows, {facts['variables']} variables{intervened}.", *_notes(graph)]
     level = graph.config.threshold
@@ -314,6 +313,8 @@ def _notes(graph: CausalGraph) -> list[str]:
     if graph.dataset["dropped rows"]:
         dropped = graph.dataset["dropped rows"]
         found.append(f"Dropped {dropped:,} row{'s' * (dropped > 1)} with missing or infinite values.")
+    if graph.config.algorithm != "fci" and not graph.dataset["subsets"]["drawn"]:
+        found.append(f"No subset of five columns that vary: the algorithm '{graph.config.algorithm}' had no part in this.")
     if graph.degenerate.constant:
         found.append(f"Constant columns (or varying by less than 1e-10 of their size), left without edges: {_list(graph.degenerate.constant)}.")
     if graph.degenerate.duplicate:
