@@ -115,4 +115,5 @@ def test_counts_at_fixed_parents():
         assert (y == np.round(y)).all()
     y = mechanism(np.full((ROWS, 2), 1e30, np.float32) * np.sign(drawn["w"]).astype(np.float32), noise).astype(float)
     assert_moments(y, math.exp(6), math.exp(6))
+    assert_moments(mechanism(np.full((ROWS, 2), -1e30, np.float32) * np.sign(drawn["w"]).astype(np.float32), noise), math.exp(-1), math.exp(-1))
     assert mechanism(np.full((9, 2), 0.5, np.float32), noise[:9]).tobytes() == mechanism(np.full((9, 2), 0.5, np.float32), noise[:9]).tobytes()

@@ -151,16 +151,17 @@ def draw_tree(parents: int, generator: np.random.Generator) -> Mechanism:
 
 
 def draw_count(parents: int, generator: np.random.Generator) -> Mechanism:
-    """Y ~ Poisson(exp(b + asinh(X) w + noise)), the exponent cut to (-5, 6) (Poisson-lognormal: Aitchison and Ho, 1989).
+    """Y ~ Poisson(exp(b + asinh(X) w + noise)), the exponent cut to (-1, 6) (Poisson-lognormal: Aitchison and Ho, 1989).
 
-    b in (0, 2), |w| in (0.3, 1), random signs; asinh keeps counts of counts in bounds. The Poisson draws come from a seed of the mechanism's own.
+    b in (0, 2), |w| in (0.3, 1) / sqrt(parents), random signs; asinh keeps counts of counts in bounds, the cut keeps any column from being all 0. The
+    Poisson draws come from a seed of the mechanism's own.
     """
     b = generator.uniform(0, 2)
-    w = generator.uniform(0.3, 1, parents) * generator.choice([-1.0, 1.0], parents)
+    w = generator.uniform(0.3, 1, parents) * generator.choice([-1.0, 1.0], parents) / np.sqrt(parents)
     seed = int(generator.integers(2**62))
 
     def mechanism(x: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        rate = np.exp(np.clip(b + np.arcsinh(x.astype(float)) @ w + noise, -5, 6))
+        rate = np.exp(np.clip(b + np.arcsinh(x.astype(float)) @ w + noise, -1, 6))
         return np.random.default_rng(seed).poisson(rate).astype(np.float32)
 
     return mechanism
