@@ -210,7 +210,22 @@ def test_simulate_then_discover(tmp_path, capsys):
         run("simulate", tmp_path / "s.npz", "--variables", "1")
     assert "`variables` must be at least 2" in capsys.readouterr().err
     assert run("simulate", tmp_path / "s.csv") == 2
+    assert run("simulate", tmp_path / "s.npz", "--show", tmp_path / "s.pdf") == 2
     assert not (tmp_path / "s.npz").exists()
+
+
+def test_simulate_shows_what_it_drew(tmp_path, capsys):
+    options = ["--graph", "regulatory", "--mechanisms", "tree", "saturating", "--measurement", "missing", "--targets", "4", "--regime-rows", "30"]
+    options += ["--targets-per-regime", "2", "--regime-spread", "3", "--off-target", "0.5", "--intervention", "imperfect"]
+    assert run("simulate", tmp_path / "s.npz", *options, "--show", tmp_path / "new" / "s.png") == 0
+    picture = (tmp_path / "new" / "s.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) > 20_000
+    assert run("simulate", tmp_path / "t.npz", *options, "--show", tmp_path / "t.png") == 0
+    assert (tmp_path / "t.png").read_bytes() == picture
+    capsys.readouterr()
+    assert run("discover", tmp_path / "s.npz", "--missing", "drop", "--out", tmp_path / "r") == 0
+    assert "rows with missing or infinite values" in capsys.readouterr().out
 
 
 def test_train_and_export(tmp_path, capsys):

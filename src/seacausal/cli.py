@@ -339,6 +339,8 @@ class Simulate:
     """What to simulate."""
     seed: int = 0
     """Seed of graph, mechanisms and rows."""
+    show: Path | None = None
+    """Where to draw the graph beside some variables against their parents: a .png file."""
 
 
 def run_simulate(arguments: list[str]) -> None:
@@ -351,8 +353,17 @@ def run_simulate(arguments: list[str]) -> None:
     options = parse(Simulate, "simulate", arguments)
     if options.file.suffix != ".npz":
         raise DataError(f"The file must end in .npz; found '{options.file}'. Rename it.")
+    if options.show is not None and options.show.suffix != ".png":
+        raise DataError(f"The picture (--show) must end in .png; found '{options.show}'. Rename it.")
     dataset = simulate_dataset(options.settings, generator=np.random.default_rng(options.seed))
     write_dataset(options.file, dataset)
+    if options.show is not None:
+        from seacausal.io.files import replace_files
+        from seacausal.report.plots import render_png
+        from seacausal.report.truth import plot_dataset
+
+        picture = render_png(plot_dataset(dataset))
+        replace_files(options.show.parent, {options.show.name: lambda stream: stream.write(picture)})
     assert dataset.adjacency is not None
     sys.stdout.write(f"{options.file}: {len(dataset.values):,} rows, {len(dataset.names)} variables, {int(dataset.adjacency.sum())} edges\n")
 

@@ -18,7 +18,7 @@ class Dataset:
     """A numeric table, with the variables that were intervened on in each row."""
 
     values: np.ndarray
-    """(n, d) float, finite."""
+    """(n, d) float, finite; NaN for a missing value until `discover` refuses it or drops its row."""
     names: tuple[str, ...]
     """d distinct names."""
     regime: np.ndarray

@@ -17,6 +17,7 @@ from seacausal.aggregate.encoding import GROUPS, encode
 from seacausal.aggregate.network import Network, released
 from seacausal.data import Dataset, Degenerate, EdgeProbabilities
 from seacausal.errors import DataError
+from seacausal.io.cells import Place, keep_finite
 from seacausal.io.results import format_edges_csv, format_graphml, format_json, prepare_folder, write_results
 from seacausal.io.table import read_table
 
@@ -269,7 +270,10 @@ def discover(
     begin = progress or (lambda stage: None)
     begin("read")
     started = time.perf_counter()
-    dataset = data if isinstance(data, Dataset) else read_table(data, interventions=interventions, missing=missing, index=index, names=names)
+    if isinstance(data, Dataset):
+        dataset = keep_finite(data, Place("the data set"), missing=missing)
+    else:
+        dataset = read_table(data, interventions=interventions, missing=missing, index=index, names=names)
     seconds = {"read": time.perf_counter() - started}
     if settings.aggregator == "base":
         network = network or released(threads=settings.workers)

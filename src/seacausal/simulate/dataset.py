@@ -8,14 +8,12 @@ import numpy as np
 
 from seacausal.data import Dataset
 from seacausal.errors import DataError
-from seacausal.simulate.graphs import GRAPHS
-from seacausal.simulate.mechanisms import MECHANISMS, Mechanism, draw_mechanism
+from seacausal.simulate.graphs import GRAPHS, most_edges
+from seacausal.simulate.interventions import INTERVENTIONS, draw_off_targets, draw_sizes, draw_targets, shift
+from seacausal.simulate.measurement import MEASUREMENTS
+from seacausal.simulate.mechanisms import MECHANISMS, draw_mechanism
+from seacausal.simulate.networks import read_network, sample_subgraph
 from seacausal.simulate.noise import LAWS, SQRT3, draw_noise
-
-INTERVENTIONS = ("gaussian", "shifted", "uniform", "shift", "knock-down", "activity")
-"""What a target becomes: N(0, 1), N(2, 1) or U(-1, 1) instead of its mechanism; its own value moved by a constant, or shrunk; or, as under a drug
-that blocks a protein without removing it, only its children see it shrunk and moved while its measured value stays."""
-MEASUREMENTS = ("none", "units", "round", "exponential", "zero-inflate", "noise")
 
 
 @dataclass(frozen=True)
@@ -28,6 +26,8 @@ class Simulation:
     """Expected number of edges, of which those from hidden roots then go."""
     graph: str = "erdos-renyi"
     """A key of `GRAPHS`."""
+    network: str | None = None
+    """A file that `read_network` reads. The graph is then a connected part of that network, and `graph` and `edges` are ignored."""
     mechanisms: tuple[str, ...] = ("linear",)
     """Keys of `MECHANISMS`; every variable draws one of them."""
     observational_rows: int = 1000
@@ -51,13 +51,19 @@ class Simulation:
     hidden: int = 0
     """How many roots, at most, are simulated and then left out: common causes that nobody measured."""
     targets: int = 0
-    """How many variables are intervened on, each alone in a regime of its own."""
+    """How many variables are intervened on, each in one regime."""
+    targets_per_regime: int = 1
+    """How many of them at once."""
     regime_rows: int = 0
     """Rows of each of these regimes."""
+    regime_spread: float = 1.0
+    """Regimes have `regime_rows` times or divided by up to this many rows, log-uniform, at least 1; 1 for equal regimes."""
+    off_target: float = 0.0
+    """Chance that a regime shifts one more variable, which is not named among its targets."""
     intervention: str = "gaussian"
-    """One of `INTERVENTIONS`."""
+    """A key of `INTERVENTIONS`."""
     measurement: str = "none"
-    """One of `MEASUREMENTS`: arbitrary units for every column, or a change of shape for a random half of them."""
+    """A key of `MEASUREMENTS`."""
 
     def __post_init__(self) -> None:
         if isinstance(self.mechanisms, str) or not self.mechanisms:
@@ -82,15 +88,24 @@ class Simulation:
             for value in values:
                 if value not in known[name]:
                     raise DataError(f"`{name}` must be one of {', '.join(known[name])}; found {value!r}.")
-        pairs = self.variables * (self.variables - 1) / 2
-        if self.variables < 2 or not 0 <= self.edges <= pairs:
-            raise DataError(f"`variables` must be at least 2 and `edges` between 0 and {pairs:.0f}; found {self.variables} and {self.edges}.")
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        most = most_edges(self.graph, self.variables)
+        if self.variables < 2 or not (self.network or 0 <= self.edges <= most):
+            raise DataError(f"`variables` must be at least 2 and `edges` between 0 and {most}; found {self.variables} and {self.edges}.")
         if self.levels < 0 or self.levels == 1:
             raise DataError(f"`levels` must be 0 for continuous variables or at least 2; found {self.levels}.")
         if self.hidden < 0:
             raise DataError(f"`hidden` must not be negative; found {self.hidden}.")
         if not 0 <= self.targets <= self.variables:
             raise DataError(f"`targets` must lie between 0 and {self.variables} variables; found {self.targets}.")
+        if self.targets_per_regime < 1:
+            raise DataError(f"`targets_per_regime` must be at least 1; found {self.targets_per_regime}.")
+        if not 1 <= self.regime_spread < float("inf"):
+            raise DataError(f"`regime_spread` must be a factor of at least 1; found {self.regime_spread}.")
+        if not 0 <= self.off_target <= 1:
+            raise DataError(f"`off_target` must be a probability; found {self.off_target}.")
         if self.observational_rows + self.targets * self.regime_rows < 1 or min(self.observational_rows, self.regime_rows) < 0:
             raise DataError(f"Row counts must not be negative and must add up to at least 1; found {self.observational_rows} and {self.regime_rows}.")
 
@@ -104,35 +119,47 @@ def simulate_dataset(simulation: Simulation, *, generator: np.random.Generator) 
     """
     d = simulation.variables
     adjacency = _draw_graph(simulation, generator)
-    targeted = np.sort(generator.choice(d, simulation.targets, replace=False))
-    targets = np.zeros((1 + len(targeted), len(adjacency)), bool)
-    targets[1 + np.arange(len(targeted)), targeted] = True
-    regime = np.repeat(np.arange(len(targets)), [simulation.observational_rows] + [simulation.regime_rows] * len(targeted)).astype(np.int32)
+    targets, off_targets, regime = _draw_regimes(simulation, generator)
     values = np.empty((len(regime), len(adjacency)), np.float32)
     active = values if simulation.intervention != "activity" else np.empty_like(values)  # what children see
+    nothing = np.zeros(len(regime), bool)
     for variable in topological_order(adjacency):
-        parents = np.flatnonzero(adjacency[:, variable])
-        own = _simulate_variable(simulation, active[:, parents], regime, len(targets), generator)
+        hit = targets[regime, variable] if variable < d else nothing
+        own = _simulate_variable(simulation, active[:, adjacency[:, variable]], regime, len(targets), hit, generator)
         if simulation.levels:
             own = _cut(own, int(generator.integers(2, simulation.levels + 1)), generator)
+        if variable < d and off_targets[:, variable].any():
+            off = off_targets[regime, variable]
+            own[off] = shift(own[off], float(own.std()), generator)
         values[:, variable] = own
-        hit = targets[regime, variable]
         if hit.any():
-            own[hit] = _intervene(simulation.intervention, own[hit], float(own.std()), generator)
+            own[hit] = INTERVENTIONS[simulation.intervention](own[hit], float(own.std()), generator)
         active[:, variable] = own
     names = tuple(f"X{i + 1}" for i in range(d))
-    return Dataset(_measure(simulation.measurement, values[:, :d], generator), names, regime, targets[:, :d], adjacency[:d, :d])
+    return Dataset(MEASUREMENTS[simulation.measurement](values[:, :d], generator), names, regime, targets, adjacency[:d, :d])
 
 
 def _draw_graph(simulation: Simulation, generator: np.random.Generator) -> np.ndarray:
     """(d, d) adjacency, or (d + h, d + h) with the hidden roots last."""
     d = simulation.variables
     whole = d + simulation.hidden
-    adjacency = GRAPHS[simulation.graph](whole, simulation.edges * whole / d, generator=generator)
+    if simulation.network:
+        adjacency = sample_subgraph(read_network(simulation.network), whole, generator=generator)
+    else:
+        adjacency = GRAPHS[simulation.graph](whole, simulation.edges * whole / d, generator=generator)
     roots = np.flatnonzero((adjacency.sum(0) == 0) & (adjacency.sum(1) > 1))[: simulation.hidden]
     others = np.setdiff1d(np.arange(whole), roots)[:d]
     kept = np.concatenate([others, roots])
     return adjacency[np.ix_(kept, kept)]
+
+
+def _draw_regimes(simulation: Simulation, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(r, d) targets, (r, d) variables hit beside them, and (n,) regime of every row."""
+    targets = draw_targets(simulation.variables, simulation.targets, simulation.targets_per_regime, generator=generator)
+    sizes = draw_sizes(len(targets) - 1, simulation.regime_rows, simulation.regime_spread, generator=generator)
+    off_targets = draw_off_targets(targets, simulation.off_target, generator=generator)
+    regime = np.repeat(np.arange(len(targets)), [simulation.observational_rows, *sizes]).astype(np.int32)
+    return targets, off_targets, regime
 
 
 def topological_order(adjacency: np.ndarray) -> list[int]:
@@ -151,16 +178,25 @@ def topological_order(adjacency: np.ndarray) -> list[int]:
     return order
 
 
-def _simulate_variable(simulation: Simulation, parents: np.ndarray, regime: np.ndarray, regimes: int, generator: np.random.Generator) -> np.ndarray:
+def _simulate_variable(
+    simulation: Simulation, parents: np.ndarray, regime: np.ndarray, regimes: int, hit: np.ndarray, generator: np.random.Generator
+) -> np.ndarray:
+    """(n,) float32 from the (n, k) values of its parents, before any intervention but an imperfect one on the rows `hit`."""
     n, k = parents.shape
+    changed = simulation.intervention == "imperfect" and bool(hit.any())
     if k == 0:
-        return np.float32(simulation.root_scale) * draw_noise(simulation.root_law, n, generator=generator)
+        own = np.float32(simulation.root_scale) * draw_noise(simulation.root_law, n, generator=generator)
+        if changed:
+            place, spread = generator.uniform(0.5, 2) * generator.choice([-1, 1]), np.exp(generator.uniform(-1, 1))
+            own[hit] = np.float32(spread) * own[hit] + np.float32(place * simulation.root_scale)
+        return own
     spread = np.sqrt(generator.uniform(1, 2, regimes if simulation.noise_per_regime else 1)).astype(np.float32)
     noise = draw_noise(simulation.noise_law, n, generator=generator)
     noise *= np.float32(simulation.noise_coefficient) * (spread[regime] if simulation.noise_per_regime else spread)
     name = simulation.mechanisms[generator.integers(len(simulation.mechanisms))]
-    mechanism: Mechanism = draw_mechanism(name, k, generator=generator, weights=simulation.weights)
-    own = mechanism(parents, noise).astype(np.float32)
+    own = draw_mechanism(name, k, generator=generator, weights=simulation.weights)(parents, noise).astype(np.float32)
+    if changed:
+        own[hit] = draw_mechanism(name, k, generator=generator, weights=simulation.weights)(parents[hit], noise[hit])
     if simulation.rescaled:
         own /= own.std() + np.float32(1e-6)
     return own
@@ -171,39 +207,3 @@ def _cut(own: np.ndarray, levels: int, generator: np.random.Generator) -> np.nda
     shares = np.cumsum(generator.dirichlet(np.full(levels, 3.0)))[:-1]
     cut = np.searchsorted(np.quantile(own, shares), own).astype(np.float32)
     return (cut - cut.mean()) / (cut.std() + np.float32(1e-6))
-
-
-def _intervene(kind: str, own: np.ndarray, spread: float, generator: np.random.Generator) -> np.ndarray:
-    """What the rows `own` of a target become; `spread` is its standard deviation over all rows."""
-    n = len(own)
-    if kind == "uniform":
-        return generator.uniform(-1, 1, n).astype(np.float32)
-    if kind == "shift":
-        return own + np.float32(generator.uniform(0.5, 3) * generator.choice([-1, 1]) * spread)
-    if kind == "activity":
-        own = own + np.float32(generator.uniform(-2, 2) * spread)
-    if kind in ("knock-down", "activity"):
-        return own * np.float32(generator.uniform(0, 0.5))
-    return generator.standard_normal(n, dtype=np.float32) + np.float32(2.0 if kind == "shifted" else 0.0)
-
-
-def _measure(kind: str, values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    if kind == "none":
-        return values
-    if kind == "units":
-        if generator.random() < 1 / 3:
-            return values / (values.std(0) + np.float32(1e-30))
-        return values * np.exp(generator.normal(0, 1.5, values.shape[1])).astype(np.float32)
-    columns = np.flatnonzero(generator.random(values.shape[1]) < 0.5)
-    spread = values[:, columns].std(0) + np.float32(1e-6)
-    z = (values[:, columns] - values[:, columns].mean(0)) / spread
-    if kind == "round":
-        z = np.round(z * np.float32(generator.uniform(0.7, 3)))
-    elif kind == "exponential":
-        z = np.exp(np.clip(z * np.float32(generator.uniform(0.3, 1.2)), -8, 8))
-    elif kind == "zero-inflate":
-        z = np.maximum(z - np.float32(generator.uniform(-1.5, 0.5)), 0)
-    else:
-        z = z + np.float32(generator.uniform(0.1, 0.6)) * generator.standard_normal(z.shape, dtype=np.float32)
-    values[:, columns] = z * spread
-    return values

@@ -96,6 +96,77 @@ def draw_threshold(parents: int, generator: np.random.Generator) -> Mechanism:
     return lambda x, noise: (x > t) @ w + noise
 
 
+def draw_sigmoid_mix(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y = f(X) noise, f as in `draw_sigmoid`: the noise multiplies."""
+    f = draw_sigmoid(parents, generator)
+    return lambda x, noise: f(x, np.zeros_like(noise)) * noise
+
+
+def draw_polynomial_mix(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y = f(X) noise, f as in `draw_polynomial`: the noise multiplies."""
+    f = draw_polynomial(parents, generator)
+    return lambda x, noise: f(x, np.zeros_like(noise)) * noise
+
+
+def draw_multiplicative(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y = product of (1 + w_k tanh(X_k)) + noise, |w| in (0.4, 1), random signs: what one parent does depends on the others."""
+    w = (generator.uniform(0.4, 1, parents) * generator.choice([-1.0, 1.0], parents)).astype(np.float32)
+    return lambda x, noise: (1 + w * np.tanh(x)).prod(1) + noise
+
+
+def draw_saturating(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y = sum of w_k u^h / (t_k^h + u^h) + noise, u = log(1 + exp(X_k)) (Hill, 1910): parents raise or lower Y, and ever less so.
+
+    |w| in (0.5, 2), random signs; t in (0.3, 1.5); one h of 0.5, 1, 2 or 4 for each parent.
+    """
+    w = (generator.uniform(0.5, 2, parents) * generator.choice([-1.0, 1.0], parents)).astype(np.float32)
+    t = generator.uniform(0.3, 1.5, parents).astype(np.float32)
+    h = generator.choice(np.array([0.5, 1, 2, 4], np.float32), parents)
+
+    def mechanism(x: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        u = np.logaddexp(np.float32(0), x) + np.float32(1e-6)
+        return (w / (1 + (t / u) ** h)).sum(1) + noise
+
+    return mechanism
+
+
+def draw_tree(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y = the value of a leaf + noise: a binary tree of at least 3 levels, every node of which asks whether X_k > t (Breiman et al., 1984).
+
+    Nodes and leaves are numbered level by level. The first nodes ask for one parent each, so that none goes unasked, the others for any; t ~
+    N(0, 0.7^2), leaves N(0, 1).
+    """
+    depth = max(3, int(np.ceil(np.log2(parents + 1))))
+    asked = np.concatenate([generator.permutation(parents), generator.integers(parents, size=2**depth - 1 - parents)])
+    t = (0.7 * generator.standard_normal(len(asked))).astype(np.float32)
+    leaf = generator.standard_normal(2**depth, dtype=np.float32)
+
+    def mechanism(x: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        node, rows = np.zeros(len(x), int), np.arange(len(x))
+        for _ in range(depth):
+            node = 2 * node + 1 + (x[rows, asked[node]] > t[node])
+        return leaf[node - len(asked)] + noise
+
+    return mechanism
+
+
+def draw_count(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y ~ Poisson(exp(b + asinh(X) w + noise)), the exponent cut to (-1, 6) (Poisson-lognormal: Aitchison and Ho, 1989).
+
+    b in (0, 2), |w| in (0.3, 1) / sqrt(parents), random signs; asinh keeps counts of counts in bounds, the cut keeps any column from being all 0. The
+    Poisson draws come from a seed of the mechanism's own.
+    """
+    b = generator.uniform(0, 2)
+    w = generator.uniform(0.3, 1, parents) * generator.choice([-1.0, 1.0], parents) / np.sqrt(parents)
+    seed = int(generator.integers(2**62))
+
+    def mechanism(x: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        rate = np.exp(np.clip(b + np.arcsinh(x.astype(float)) @ w + noise, -1, 6))
+        return np.random.default_rng(seed).poisson(rate).astype(np.float32)
+
+    return mechanism
+
+
 def _draw_wave(inputs: int, generator: np.random.Generator) -> Callable[[np.ndarray], np.ndarray]:
     """A function of variance 1 over the draws and length scale U(0.7, 2.5) sqrt(inputs)."""
     scale = generator.uniform(0.7, 2.5) * np.sqrt(inputs)
@@ -124,6 +195,12 @@ MECHANISMS: dict[str, Callable[..., Mechanism]] = {
     "post-nonlinear": draw_post_nonlinear,
     "heteroscedastic": draw_heteroscedastic,
     "threshold": draw_threshold,
+    "sigmoid-mix": draw_sigmoid_mix,
+    "polynomial-mix": draw_polynomial_mix,
+    "multiplicative": draw_multiplicative,
+    "saturating": draw_saturating,
+    "tree": draw_tree,
+    "count": draw_count,
 }
 
 

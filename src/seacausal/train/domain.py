@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seacausal.simulate.dataset import INTERVENTIONS, Simulation
+from seacausal.simulate.dataset import Simulation
 from seacausal.simulate.noise import LAWS, SQRT3
 
 
@@ -46,6 +46,7 @@ def draw_simulation(domain: Domain, variables: int, *, generator: np.random.Gene
     wide_noise = share() < 0.3
     low = 0.25 if share() < 0.6 else generator.uniform(0.05, 0.5)
     kinds = ("none", "units", "round", "exponential", "zero-inflate", "noise")
+    interventions = ("gaussian", "shifted", "uniform", "shift", "knock-down", "activity")
     observational, targets, regime_rows = _draw_rows(domain, d, generator)
     mechanisms = domain.further if domain.further and share() < domain.further_share else domain.mechanisms
     loudness = np.exp(generator.uniform(np.log(0.02), 0)) if targets and share() < domain.quiet else 1.0
@@ -66,7 +67,7 @@ def draw_simulation(domain: Domain, variables: int, *, generator: np.random.Gene
         hidden=int(generator.integers(1, 2 + d // 5)) if share() < domain.hidden else 0,
         targets=targets,
         regime_rows=regime_rows,
-        intervention=str(generator.choice(INTERVENTIONS, p=(0.25, 0.2, 0.05, 0.15, 0.2, 0.15))),
+        intervention=str(generator.choice(interventions, p=(0.25, 0.2, 0.05, 0.15, 0.2, 0.15))),
         measurement=str(generator.choice(kinds, p=(0.54, 0.28, 0.05, 0.04, 0.04, 0.05))),
     )
 

@@ -1,0 +1,115 @@
+"""What the instrument makes of the true values: units, rounding, floors, noise, counts, holes.
+
+Each measurement takes (n, d) float32 values and a generator, and returns (n, d) float32; it may change what it is given. Unless it says otherwise it
+changes the shape of a random half of the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+def measure_units(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Arbitrary units for every column, exp N(0, 1.5^2); in a third of the data sets, standard deviations."""
+    if generator.random() < 1 / 3:
+        return values / (values.std(0) + np.float32(1e-30))
+    return values * np.exp(generator.normal(0, 1.5, values.shape[1])).astype(np.float32)
+
+
+def measure_dropout(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Every column becomes log(1 + exp(z)) of its z-scores and is lost, to 0, with a chance that falls with the level (Pierson and Yau, 2015).
+
+    The chance is 1 / (1 + exp(a (z - b))), one a in (1, 4) and b in (-1.5, 0.5) for the data set.
+    """
+    z = _standardise(values)
+    steep, middle = generator.uniform(1, 4), generator.uniform(-1.5, 0.5)
+    lost = generator.random(z.shape) * (1 + np.exp(np.clip(steep * (z - middle), -30, 30))) < 1
+    return np.where(lost, np.float32(0), np.logaddexp(np.float32(0), z))
+
+
+def measure_counts(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Every column becomes counts, divided by the size of the row's library, and then log(1 + count), as single-cell data are prepared.
+
+    count ~ Poisson(size exp(m + s z)) of the z-scores, m ~ N(1, 1) for each column, s in (0.3, 1) for the data set, and sizes log-normal about 1
+    with a log-spread of 0.1 to 0.6. The size is known, as it is where many more molecules are counted than those of these columns.
+    """
+    z = _standardise(values)
+    size = np.exp(generator.uniform(0.1, 0.6) * generator.standard_normal(len(z)))[:, None]
+    level = generator.normal(1, 1, z.shape[1]) + generator.uniform(0.3, 1) * z
+    counts = generator.poisson(size * np.exp(np.clip(level, -8, 8)))
+    return np.log1p(counts / size).astype(np.float32)
+
+
+def measure_missing(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Cells are missing at random (Rubin, 1976), as NaN: one column is complete, and its value says how likely the others of its row are to miss.
+
+    One to five rows in ten are expected to have a hole or several, however many columns there are.
+    """
+    n, d = values.shape
+    driver = int(generator.integers(d))
+    z = _standardise(values[:, [driver]])
+    chance = generator.uniform(0.1, 0.5) / max(d - 1, 1) / (1 + np.exp(-np.clip(generator.uniform(-2, 2) * z, -30, 30))) * 2
+    missing = generator.random((n, d)) < chance
+    missing[:, driver] = False
+    values[missing] = np.nan
+    return values
+
+
+def _round(z: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Whole numbers, a few to a standard deviation."""
+    return np.round(z * np.float32(generator.uniform(0.7, 3)))
+
+
+def _exponential(z: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """A skewed scale."""
+    return np.exp(np.clip(z * np.float32(generator.uniform(0.3, 1.2)), -8, 8))
+
+
+def _zero_inflate(z: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """A floor below which all is 0."""
+    return np.maximum(z - np.float32(generator.uniform(-1.5, 0.5)), 0)
+
+
+def _noise(z: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Noise of 0.1 to 0.6 standard deviations."""
+    return z + np.float32(generator.uniform(0.1, 0.6)) * generator.standard_normal(z.shape, dtype=np.float32)
+
+
+def _outliers(z: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """One to five cells in a hundred lie 5 to 20 standard deviations off."""
+    share = generator.uniform(0.01, 0.05)
+    off = generator.uniform(5, 20, z.shape) * generator.choice([-1.0, 1.0], z.shape)
+    return z + np.where(generator.random(z.shape) < share, off, 0).astype(np.float32)
+
+
+def _reshape_half(shape: Callable[[np.ndarray, np.random.Generator], np.ndarray]) -> Callable[[np.ndarray, np.random.Generator], np.ndarray]:
+    """A measurement that gives the z-scores of a random half of the columns another shape; their spread stays."""
+
+    def measure(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        columns = np.flatnonzero(generator.random(values.shape[1]) < 0.5)
+        spread = values[:, columns].std(0) + np.float32(1e-6)
+        z = (values[:, columns] - values[:, columns].mean(0)) / spread
+        values[:, columns] = shape(z, generator) * spread
+        return values
+
+    return measure
+
+
+def _standardise(values: np.ndarray) -> np.ndarray:
+    return (values - values.mean(0)) / (values.std(0) + np.float32(1e-6))
+
+
+MEASUREMENTS: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
+    "none": lambda values, generator: values,
+    "units": measure_units,
+    "round": _reshape_half(_round),
+    "exponential": _reshape_half(_exponential),
+    "zero-inflate": _reshape_half(_zero_inflate),
+    "noise": _reshape_half(_noise),
+    "outliers": _reshape_half(_outliers),
+    "dropout": measure_dropout,
+    "counts": measure_counts,
+    "missing": measure_missing,
+}

@@ -1,0 +1,230 @@
+"""Regimes and interventions: who is hit, in how many rows, and what that leaves of the mechanism."""
+
+import inspect
+import math
+
+import numpy as np
+import pytest
+
+import seacausal.simulate.dataset
+from seacausal.simulate.dataset import Simulation, simulate_dataset, topological_order
+from seacausal.simulate.graphs import GRAPHS
+from seacausal.simulate.interventions import INTERVENTIONS, PERFECT, draw_off_targets, draw_sizes, draw_targets
+from seacausal.simulate.mechanisms import MECHANISMS, draw_mechanism
+
+DIAMOND = {1: [0], 2: [0], 3: [1, 2]}
+"""Parents of the variables that have any."""
+ROWS = 8000
+
+
+@pytest.fixture
+def intervened(monkeypatch):
+    """The diamond 0 -> {1, 2} -> 3 with an intervention on each variable, and a noise that does not differ between regimes."""
+    adjacency = np.zeros((4, 4), bool)
+    for child, parents in DIAMOND.items():
+        adjacency[parents, child] = True
+    monkeypatch.setitem(GRAPHS, "fixed", lambda *_, **__: adjacency)
+
+    def draw(seed: int = 5, **fields):
+        fixed = {"variables": 4, "edges": 4, "graph": "fixed", "weights": (0.8, 1.0), "targets": 4, "noise_per_regime": False}
+        rows = {"observational_rows": ROWS, "regime_rows": ROWS}
+        return simulate_dataset(Simulation(**(fixed | rows | fields)), generator=np.random.default_rng(seed))
+
+    return draw
+
+
+def regress(values: np.ndarray, target: int, parents: list[int]) -> tuple[np.ndarray, float]:
+    """Slopes, and the standard deviation of the residual."""
+    design = np.column_stack([np.ones(len(values)), values[:, parents]]).astype(float)
+    coefficients = np.linalg.lstsq(design, values[:, target].astype(float), rcond=None)[0]
+    return coefficients[1:], float((values[:, target] - design @ coefficients).std())
+
+
+def rows_of(dataset, target: int) -> tuple[np.ndarray, np.ndarray]:
+    """Values where the variable is a target, and observational ones."""
+    return dataset.values[dataset.targets[dataset.regime, target]], dataset.values[dataset.regime == 0]
+
+
+@pytest.mark.parametrize("intervention", PERFECT)
+def test_perfect_interventions_leave_no_trace_of_the_parents(intervened, intervention):
+    dataset = intervened(intervention=intervention)
+    for target, parents in DIAMOND.items():
+        values, _ = rows_of(dataset, target)
+        slopes, _ = regress(values, target, parents)
+        assert (np.abs(slopes) * values[:, parents].std(0) < 5 / math.sqrt(ROWS)).all()
+
+
+@pytest.mark.parametrize("intervention", sorted(set(INTERVENTIONS) - set(PERFECT)))
+def test_other_interventions_leave_the_parents_an_effect(intervened, intervention):
+    """A knock-down may come close to nothing: its factor is above 0.02 for this seed."""
+    dataset = intervened(intervention=intervention)
+    for target, parents in DIAMOND.items():
+        values, _ = rows_of(dataset, target)
+        slopes, left = regress(values, target, parents)
+        assert (np.abs(slopes) * values[:, parents].std(0) > 5 * left / math.sqrt(ROWS)).all()
+
+
+# What children see under "activity" is not among the data, and the Poisson draw of a count moves on with the rates of the rows before it.
+CASES = [(name, intervention) for name in MECHANISMS for intervention in INTERVENTIONS if (name, intervention) != ("count", "activity")]
+
+
+@pytest.mark.parametrize(("name", "intervention"), CASES)
+def test_untouched_mechanisms_stay(intervened, monkeypatch, intervention, name):
+    """Without noise, a child is the mechanism that was drawn for it wherever it is no target, and is not where it is one."""
+    drawn = []
+
+    def record(*arguments, **options):
+        drawn.append(draw_mechanism(*arguments, **options))
+        return drawn[-1]
+
+    monkeypatch.setattr(seacausal.simulate.dataset, "draw_mechanism", record)
+    mixed = name.endswith("-mix")  # nothing is left of it without noise
+    fields = {"noise_coefficient": 1e-3 if mixed else 0.0, "observational_rows": 300, "regime_rows": 300}
+    dataset = intervened(intervention=intervention, mechanisms=(name,), **fields)
+    each = 2 if intervention == "imperfect" else 1
+    children = [v for v in topological_order(dataset.adjacency) if v in DIAMOND]
+    assert len(drawn) == 3 * each
+    for child, mechanism in zip(children, drawn[::each]):
+        parents = dataset.values[:, DIAMOND[child]]
+        if mixed:
+            wanted = dict(inspect.getclosurevars(mechanism).nonlocals)["f"](parents, np.zeros(len(parents)))
+            same = np.abs(dataset.values[:, child]) <= 6 * math.sqrt(2) * 1e-3 * np.abs(wanted) + 1e-7
+        else:
+            wanted = mechanism(parents, np.zeros(len(parents), np.float32))
+            same = np.isclose(dataset.values[:, child], wanted, rtol=1e-5, atol=1e-5)
+        hit = dataset.targets[dataset.regime, child]
+        seen = ~dataset.targets[dataset.regime][:, DIAMOND[child]].any(1) | (intervention != "activity")
+        assert same[~hit & seen].all()
+        if not mixed and intervention != "activity":
+            assert not same[hit].all()
+
+
+def test_imperfect_interventions_change_the_weights_alone(intervened):
+    dataset = intervened(intervention="imperfect")
+    changed = []
+    for target, parents in DIAMOND.items():
+        values, control = rows_of(dataset, target)
+        (slopes, left), (before, left_before) = regress(values, target, parents), regress(control, target, parents)
+        assert ((np.abs(slopes) > 0.75) & (np.abs(slopes) < 1.05)).all()  # drawn from the same range
+        assert left == pytest.approx(left_before, rel=0.05)
+        changed += (np.abs(slopes - before) > 0.03).tolist()
+    assert sum(changed) >= 3
+    values, control = rows_of(dataset, 0)
+    half = np.abs(values[:, 0] - values[:, 0].mean()).max()
+    assert half == pytest.approx(values[:, 0].std() * math.sqrt(3), rel=0.02)  # still uniform
+    assert 0.5 / math.sqrt(3) - 0.05 < abs(values[:, 0].mean()) < 2 / math.sqrt(3) + 0.05
+    assert control[:, 0].std() / math.e < values[:, 0].std() < control[:, 0].std() * math.e
+
+
+def test_scaling_keeps_the_mean(intervened):
+    factors = []
+    for seed in range(3):
+        dataset = intervened(seed, intervention="scale", mechanisms=("polynomial",))  # means are not 0
+        for target in range(4):
+            values, control = rows_of(dataset, target)
+            assert values[:, target].mean() == pytest.approx(control[:, target].mean(), abs=0.08)
+            factors.append(values[:, target].std() / control[:, target].std())
+    size = np.exp(np.abs(np.log(factors)))
+    assert ((size > 1.4) & (size < 4.2)).all()
+    assert {True, False} == {factor > 1 for factor in factors}
+
+
+def test_knocked_out_targets_are_zero(intervened):
+    dataset = intervened(intervention="knock-out")
+    for target in range(4):
+        values, control = rows_of(dataset, target)
+        assert not values[:, target].any()
+        assert control[:, target].all()
+
+
+# Who is hit
+
+
+@pytest.mark.parametrize(("targets", "per_regime"), [(7, 1), (7, 2), (6, 3), (10, 4), (10, 10), (3, 9), (0, 2)])
+def test_every_target_has_one_regime(targets, per_regime):
+    matrix = draw_targets(10, targets, per_regime, generator=np.random.default_rng(0))
+    assert matrix.shape == (1 + math.ceil(targets / per_regime), 10)
+    sizes = matrix.sum(1).tolist()
+    assert sizes[0] == 0
+    assert sizes[1:] == [per_regime] * (targets // per_regime) + [targets % per_regime] * (targets % per_regime > 0)
+    assert matrix.sum(0).max() <= 1
+
+
+def test_any_two_targets_may_be_hit_at_once():
+    generator = np.random.default_rng(1)
+    together = np.zeros((6, 6), int)
+    for _ in range(600):
+        matrix = draw_targets(6, 6, 2, generator=generator)[1:].astype(int)
+        together += matrix.T @ matrix
+    share = together[np.triu_indices(6, 1)] / 600
+    assert np.abs(share - 1 / 5).max() < 4.5 * math.sqrt(0.2 * 0.8 / 600)
+
+
+def test_several_targets_are_hit_at_once(intervened):
+    dataset = intervened(intervention="knock-out", targets_per_regime=2)
+    assert dataset.targets.sum(1).tolist() == [0, 2, 2]
+    for regime in (1, 2):
+        values = dataset.values[dataset.regime == regime]
+        assert not values[:, dataset.targets[regime]].any()
+        assert values[:, ~dataset.targets[regime]].all()
+
+
+def test_sizes_are_log_uniform():
+    sizes = np.array(draw_sizes(20_000, 1000, 8, generator=np.random.default_rng(2)))
+    assert sizes.min() in range(125, 128)
+    assert sizes.max() in range(7950, 8001)
+    log = np.log(sizes / 1000) / math.log(8)
+    assert abs(log.mean()) < 4.5 / math.sqrt(3 * len(log))
+    assert log.var() == pytest.approx(1 / 3, rel=0.03)
+    assert min(draw_sizes(50, 2, 100, generator=np.random.default_rng(3))) == 1
+    assert draw_sizes(3, 0, 5, generator=np.random.default_rng(3)) == [0, 0, 0]
+
+
+def test_unequal_regimes_of_a_data_set(intervened):
+    dataset = intervened(regime_rows=20, regime_spread=10)
+    sizes = np.bincount(dataset.regime)
+    assert sizes[0] == ROWS
+    assert ((sizes[1:] >= 2) & (sizes[1:] <= 200)).all()
+    assert len(set(sizes[1:].tolist())) > 1
+
+
+def test_off_targets_are_others_than_the_targets():
+    generator = np.random.default_rng(4)
+    targets = draw_targets(8, 8, 1, generator=generator)
+    hit = sum(draw_off_targets(targets, 0.3, generator=generator).astype(int) for _ in range(2000)) / 2000
+    assert not hit[0].any()
+    assert not hit[targets].any()
+    inside = hit[1:][~targets[1:]]
+    assert np.abs(inside - 0.3 / 7).max() < 4.5 * math.sqrt(0.3 / 7 / 2000)
+    everyone = np.ones((2, 3), bool)
+    everyone[0] = False
+    assert not draw_off_targets(everyone, 1.0, generator=generator).any()
+
+
+def test_off_targets_are_shifted_and_not_named(intervened):
+    dataset = intervened(off_target=1.0, intervention="gaussian")
+    assert dataset.targets.sum(1).tolist() == [0, 1, 1, 1, 1]
+    control = dataset.values[dataset.regime == 0].astype(float)
+    moved = []
+    for regime in range(1, 5):
+        values = dataset.values[dataset.regime == regime].astype(float)
+        for child in range(4):
+            if dataset.targets[regime, child]:
+                continue
+            parents = DIAMOND.get(child, [])
+            slopes = regress(control, child, parents)[0]
+            intercept = control[:, child].mean() - control[:, parents].mean(0) @ slopes
+            own = values[:, child].mean() - values[:, parents].mean(0) @ slopes - intercept
+            moved.append((regime, abs(own) > 0.2))
+    assert [sum(hit for regime, hit in moved if regime == one) for one in range(1, 5)] == [1, 1, 1, 1]
+
+
+def test_the_seed_decides_every_byte_of_every_option():
+    fields = {"targets": 6, "regime_rows": 20, "targets_per_regime": 2, "regime_spread": 5.0, "off_target": 0.5}
+    for intervention in INTERVENTIONS:
+        first, again, other = (
+            simulate_dataset(Simulation(intervention=intervention, **fields), generator=np.random.default_rng(seed)) for seed in (7, 7, 8)
+        )
+        for field in ("values", "regime", "targets", "adjacency"):
+            assert getattr(first, field).tobytes() == getattr(again, field).tobytes()
+        assert first.values.tobytes() != other.values.tobytes()
