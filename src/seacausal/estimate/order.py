@@ -13,6 +13,8 @@ of the rows, so that a position costs O(d), not a new factorisation, and all pos
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -125,12 +127,15 @@ def _explain(lower: np.ndarray, inverse: np.ndarray, order: np.ndarray, block: i
     """The rows of the inverse factor hold the regressions on the prefixes; their running cross products the precisions of the prefixes."""
     d = len(order)
     out = np.zeros((d, d))
-    precision = np.zeros((d, block, block))
+    precision, matrix, x = np.zeros((d, block, block)), np.empty((block, block)), np.empty(block)
     for p in range(d):
         level = p * block
         for q in range(p):
-            coefficient = inverse[level, q * block : (q + 1) * block] * lower[level, level]
-            out[order[q], order[p]] = _quadratic(precision[q].copy(), coefficient.copy()) / lower[level, level] ** 2
+            for a in range(block):  # the regression's coefficients, as shares of the residual's standard deviation
+                x[a] = inverse[level, q * block + a]
+                for b in range(block):
+                    matrix[a, b] = precision[q, a, b]
+            out[order[q], order[p]] = _quadratic(matrix, x)
         for row in range(level, level + block):
             for q in range(p + 1):
                 for a in range(block):
@@ -177,53 +182,64 @@ def search_order(
     (d, d): [i, j] the best score with i moved behind j minus the best score with i moved before j, the others left as they are. VARIANCE scores d
     times the logarithm of the sum, so that all scores are -2 log-likelihoods a row.
     """
+    # Loops, not array expressions, which take seconds to compile.
     d = len(order)
     cost, at = np.empty(d), np.empty(d)
+    before, behind = np.empty(d), np.empty(d)
+    turns = np.empty(d, np.int64)
     out = np.zeros((d, d))
     for p in range(d):
         cost[p] = _cost(factor, residuals, order, weight, score, block, p)
     for _ in range(passes):
         moved = False
-        for variable in order.copy():
+        for p in range(d):
+            turns[p] = order[p]
+        for variable in turns:
             start = 0
             while order[start] != variable:
                 start += 1
             low, high = max(0, start - reach), min(d - 1, start + reach)
-            at[start] = cost.sum()
-            for p in range(start - 1, low - 1, -1):
+            at[start] = _total(cost, score)
+            for step in range(start - low + high - low):  # down to the lowest place, then up to the highest
+                down = step < start - low
+                p = start - 1 - step if down else 2 * low - start + step
                 _swap(factor, residuals, order, block, p)
-                _renew(factor, residuals, order, weight, score, block, p, cost)
-                at[p] = cost.sum()
-            for p in range(low, high):
-                _swap(factor, residuals, order, block, p)
-                _renew(factor, residuals, order, weight, score, block, p, cost)
-                at[p + 1] = cost.sum()
-            if score == VARIANCE:
-                at[low : high + 1] = d * np.log(at[low : high + 1])
-            _margins(at, low, high, order, variable, out)
-            best = low + np.argmin(at[low : high + 1])
-            if at[best] > at[start] - 1e-7:
-                best = start
+                for q in range(p, p + 2):
+                    cost[q] = _cost(factor, residuals, order, weight, score, block, q)
+                at[p if down else p + 1] = _total(cost, score)
+            _margins(at, low, high, order, variable, before, behind, out)
+            best = start
+            for p in range(low, high + 1):
+                if at[p] < at[best] and at[p] <= at[start] - 1e-7:
+                    best = p
             moved = moved or best != start
             for p in range(high - 1, best - 1, -1):
                 _swap(factor, residuals, order, block, p)
-                _renew(factor, residuals, order, weight, score, block, p, cost)
+                for q in range(p, p + 2):
+                    cost[q] = _cost(factor, residuals, order, weight, score, block, q)
         if not moved:
             break
     return out
 
 
 @njit(cache=True, nogil=True)
-def _margins(at: np.ndarray, low: int, high: int, order: np.ndarray, variable: int, out: np.ndarray) -> None:
-    """`variable` stands at `high` now; variables out of reach count as the farthest within it."""
-    span = high - low + 1
-    before, behind = at[low : high + 1].copy(), at[low : high + 1].copy()
-    for p in range(1, span):
-        before[p] = min(before[p], before[p - 1])
-        behind[span - 1 - p] = min(behind[span - 1 - p], behind[span - p])
+def _total(cost: np.ndarray, score: int) -> float:
+    total = 0.0
+    for one in cost:
+        total += one
+    return len(cost) * math.log(total) if score == VARIANCE else total
+
+
+@njit(cache=True, nogil=True)
+def _margins(at: np.ndarray, low: int, high: int, order: np.ndarray, variable: int, before: np.ndarray, behind: np.ndarray, out: np.ndarray) -> None:
+    """`variable` stands at `high` now; variables out of reach count as the farthest within it. `before` and `behind` (d,) are scratch."""
+    for p in range(low, high + 1):
+        before[p] = min(at[p], before[p - 1]) if p > low else at[p]
+    for p in range(high, low - 1, -1):
+        behind[p] = min(at[p], behind[p + 1]) if p < high else at[p]
     for p in range(len(order)):
         if p != high:
-            place = min(max(p - low, 0), span - 2) if p < high else span - 2
+            place = min(max(p, low), high - 1) if p < high else high - 1
             out[variable, order[p]] = behind[place + 1] - before[place]
 
 
@@ -235,7 +251,7 @@ def _swap(factor: np.ndarray, residuals: np.ndarray, order: np.ndarray, block: i
     for t in range(block):
         column = order[p] * block + t
         for k in range((p + 1) * block + t - 1, p * block + t - 1, -1):
-            length = np.sqrt(factor[k, column] ** 2 + factor[k + 1, column] ** 2)
+            length = math.sqrt(factor[k, column] ** 2 + factor[k + 1, column] ** 2)
             cosine, sine = factor[k, column] / length, factor[k + 1, column] / length
             for c in range(size):
                 upper, lower = factor[k, c], factor[k + 1, c]
@@ -249,24 +265,16 @@ def _swap(factor: np.ndarray, residuals: np.ndarray, order: np.ndarray, block: i
                 residuals[k + 1, c] = cosine32 * second - sine32 * first
 
 
-@njit(cache=True, nogil=True)
-def _renew(
-    factor: np.ndarray, residuals: np.ndarray, order: np.ndarray, weight: np.ndarray, score: int, block: int, p: int, cost: np.ndarray
-) -> None:
-    cost[p] = _cost(factor, residuals, order, weight, score, block, p)
-    cost[p + 1] = _cost(factor, residuals, order, weight, score, block, p + 1)
-
-
 @njit(cache=True, nogil=True, fastmath=True)
 def _cost(factor: np.ndarray, residuals: np.ndarray, order: np.ndarray, weight: np.ndarray, score: int, block: int, p: int) -> float:
     """What the variable at place p adds to the score, given those before it."""
     variance = factor[p * block, order[p] * block] ** 2
     if score == VARIANCE:
         return variance * weight[order[p]]
-    cost = np.log(variance)
+    cost = math.log(variance)
     if score == ENTROPY:
         n = residuals.shape[1]
-        scale = np.float32(np.sqrt(n))
+        scale = np.float32(math.sqrt(n))
         odd, even = np.float32(0), np.float32(0)
         for row in range(n):
             u = residuals[p * block, row] * scale
