@@ -231,7 +231,9 @@ def _total(cost: np.ndarray, score: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _margins(at: np.ndarray, low: int, high: int, order: np.ndarray, variable: np.int64, before: np.ndarray, behind: np.ndarray, out: np.ndarray) -> None:
+def _margins(
+    at: np.ndarray, low: int, high: int, order: np.ndarray, variable: np.int64, before: np.ndarray, behind: np.ndarray, out: np.ndarray
+) -> None:
     """`variable` stands at `high` now; variables out of reach count as the farthest within it. `before` and `behind` (d,) are scratch."""
     for p in range(low, high + 1):
         before[p] = min(at[p], before[p - 1]) if p > low else at[p]
