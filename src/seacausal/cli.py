@@ -27,7 +27,7 @@ Flat = tyro.conf.OmitArgPrefixes
 
 USAGE = """usage: seacausal COMMAND [OPTIONS]      (seacausal COMMAND --help lists the options)
 
-  discover FILE       a causal graph from a table (CSV, TSV, Parquet, .npz)
+  discover FILE       a causal graph from a table (CSV, TSV, Parquet, .npz, .npy)
   algorithms          the local estimators, statistics and samplers
   demo                discover on the Sachs protein data that come with seacausal
   simulate FILE.npz   a data set with its true graph
@@ -197,7 +197,7 @@ class Discover:
     """Find the causal graph behind a table."""
 
     file: tyro.conf.Positional[Path]
-    """CSV, TSV, Parquet or .npz file: a row a sample, a column a variable."""
+    """CSV, TSV, Parquet, .npz or .npy file: a row a sample, a column a variable."""
     settings: DiscoverConfig = field(default_factory=DiscoverConfig)
     """How the graph is found."""
     interventions: str | None = None

@@ -233,7 +233,7 @@ def discover(
     Parameters
     ----------
     data
-        A path (CSV, TSV, Parquet, `.npz`), a pandas, polars or pyarrow frame, an (n, d) array, or a `Dataset`.
+        A path (CSV, TSV, Parquet, `.npz`, `.npy`), a pandas, polars or pyarrow frame, an (n, d) array, or a `Dataset`.
     interventions
         The column that names the variables intervened on in each row (empty for none, several split by commas), or a sequence of n such entries.
     missing

@@ -107,7 +107,7 @@ def test_missing_files_and_folders(table, tmp_path):
     assert "must be readable" in message("table\0.csv")
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".parquet", ".npz"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy"])
 def test_empty_files(suffix, tmp_path):
     path = tmp_path / f"empty{suffix}"
     path.touch()
@@ -135,11 +135,11 @@ def test_one_variable(table):
     assert "found 0 in the table" in message(pl.DataFrame())
 
 
-@pytest.mark.parametrize("name", ["table.xlsx", "table", "table.csv.gz", "table.npy"])
+@pytest.mark.parametrize("name", ["table.xlsx", "table", "table.csv.gz", "table.mat"])
 def test_unknown_suffixes(name, table):
     suffix = Path(name).suffix
     text = message(table(name=name))
-    assert f"must be one of .csv, .tsv, .txt, .parquet, .npz; found {suffix or 'none'!r} in {name!r}" in text
+    assert f"must be one of .csv, .tsv, .txt, .parquet, .npz, .npy; found {suffix or 'none'!r} in {name!r}" in text
 
 
 def test_suffixes_may_be_upper_case(table):

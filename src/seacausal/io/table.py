@@ -21,6 +21,7 @@ from seacausal.errors import DataError
 from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_numbers
 from seacausal.io.files import existing_file
 from seacausal.io.interventions import parse_interventions
+from seacausal.io.layout import read_layout_file
 from seacausal.io.names import check_names, suggest
 from seacausal.io.npz import count_datasets, load_arrays, pick_dataset
 from seacausal.io.text import TEXT_SUFFIXES, read_text
@@ -46,8 +47,8 @@ def read_table(
     Parameters
     ----------
     source
-        A file (.csv, .tsv, .txt with tabs, semicolons or commas; .parquet; .npz, see `seacausal.io.npz`), a pandas, polars or pyarrow frame,
-        or a 2-D array.
+        A file (.csv, .tsv, .txt with tabs, semicolons or commas; .parquet; .npz, see `seacausal.io.npz`; .npy, see `seacausal.io.layout`), a pandas,
+        polars or pyarrow frame, or a 2-D array.
     interventions
         A column whose cells name the variables that were intervened on in the row: empty for none, several split by commas, and a name that
         itself has a comma quoted as in csv. The column is then no variable. Or one entry for each row: None, '', a name, or several names; it
@@ -77,12 +78,12 @@ def read_table(
         raise DataError(f"`interventions` must be a column's name or one entry for each row; found {interventions!r}.")
     entries = list(interventions) if interventions is not None and column is None else None
     path = existing_file(source) if isinstance(source, (str, os.PathLike)) else None
-    archive = path if path is not None and path.suffix.lower() == ".npz" else None
+    archive = path if path is not None and path.suffix.lower() in (".npz", ".npy") else None
     array = source if isinstance(source, np.ndarray) else None
     _check_options(archive, array, column, index, names)
     if archive is not None:
         place = Place(archive.name)
-        dataset = _read_archive(archive, index)
+        dataset = _read_archive(archive, index) if archive.suffix.lower() == ".npz" else read_layout_file(archive)
     elif array is not None:
         place = Place("the array")
         dataset = _read_array(array, names, place)
@@ -114,12 +115,13 @@ def _finish(dataset: Dataset, entries: Sequence[object] | None, place: Place, mi
 
 def _check_options(archive: Path | None, array: np.ndarray | None, column: str | None, index: int | None, names: Sequence[str] | None) -> None:
     """Refuse options that do not apply to the kind of source."""
-    if index is not None and archive is None:
+    if index is not None and (archive is None or archive.suffix.lower() != ".npz"):
         raise DataError(f"`index` picks a data set of an .npz file; found index={index!r} with another kind of source. Leave it out.")
     if names is not None and array is None:
         raise DataError("`names` is for arrays, whose columns have no names; found it with a source that names its own. Leave it out.")
     if column is not None and (archive is not None or array is not None):
-        kind = "an array, all of whose columns are numbers" if archive is None else f"{archive.name}, whose 'regime' and 'mask' say it"
+        says = "whose 'regime' and 'mask' say it" if archive is not None and archive.suffix.lower() == ".npz" else "beside which csv files say it"
+        kind = "an array, all of whose columns are numbers" if archive is None else f"{archive.name}, {says}"
         raise DataError(
             f"`interventions` can name a column of text, Parquet and frames only; found {column!r} with {kind}. Leave it out, or give one entry for "
             "each row."
@@ -146,7 +148,7 @@ def _read_columns(path: Path, interventions: str | None) -> Columns:
     if suffix == ".parquet":
         return _read_parquet(path, interventions)
     raise DataError(
-        f"The file's suffix must be one of {', '.join(TEXT_SUFFIXES)}, .parquet, .npz; found {suffix or 'none'!r} in {path.name!r}. "
+        f"The file's suffix must be one of {', '.join(TEXT_SUFFIXES)}, .parquet, .npz, .npy; found {suffix or 'none'!r} in {path.name!r}. "
         "Convert the file, or rename it if it is one of these."
     )
 
