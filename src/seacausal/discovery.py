@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from seacausal.report.painter import Painter
     from seacausal.views import Views
 
-FEWEST_FREE = 10
-"""Rows without a target in a subset below which an algorithm that does not use interventions has nothing to go by."""
 Aggregator = Literal["base", "resolve", "vote"]
 AlgorithmName = Literal["fci", "fci-full", "fci-complete", "fci-kci", "pc", "ges", "ges-2", "gies", "boss", "exact", "lingam"]
 StatisticName = Literal["partial-correlation", "correlation", "inverse-covariance", "spearman", "nonparanormal", "distance-correlation"]
@@ -336,14 +334,22 @@ def _count_subsets(views: Views, config: DiscoverConfig) -> dict[str, int]:
     """
     if views.local is None:
         return {"drawn": 0, "without free rows": 0}
+    from seacausal.estimate.gather import FEWEST_FREE
+
     free = views.local[1].free_rows
     short = int((free < FEWEST_FREE).sum())
-    if 2 * short > len(free) and config.algorithm not in ("gies", "exact") and (config.aggregator == "resolve" or config.algorithm != "fci"):
+    if 2 * short > len(free) and (config.aggregator == "resolve" or config.algorithm != "fci") and not _uses_interventions(config.algorithm):
         raise DataError(
             f"The algorithm '{config.algorithm}' needs {FEWEST_FREE} rows without an intervention on a subset's variables; found fewer in {short} of "
             f"{len(free)} subsets. Choose 'gies' or 'exact', which use interventions."
         )
     return {"drawn": len(free), "without free rows": short}
+
+
+def _uses_interventions(algorithm: str) -> bool:
+    from seacausal.estimate.algorithms import find_algorithm
+
+    return find_algorithm(algorithm).interventions
 
 
 def _aggregate_without_network(views: Views, config: DiscoverConfig) -> np.ndarray:

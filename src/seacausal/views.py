@@ -11,8 +11,8 @@ import numpy as np
 from seacausal.data import Dataset, Degenerate, Subset
 from seacausal.errors import DataError
 from seacausal.estimate.degenerate import find_degenerate
-from seacausal.estimate.gather import plan_rows
-from seacausal.estimate.local import LocalEstimates, estimate_subsets, local_compiled, pool_estimates
+from seacausal.estimate.gather import SubsetData, plan_rows
+from seacausal.estimate.local import LocalEstimates, estimate_gathered, estimate_subsets, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.statistics import global_statistics, gram_matrix, interventional_statistics, standardise
 from seacausal.sample.subsets import sample_subsets
@@ -109,12 +109,12 @@ def view_dataset(
             estimate_subsets(z, dataset.regime, targets, first, plan, rows=rows)
 
         def estimate(variables: np.ndarray) -> LocalEstimates:
-            found = estimate_subsets(z, dataset.regime, targets, variables, plan, rows=rows, workers=workers)
+            data = SubsetData(z, dataset.regime, targets, variables, plan, rows, workers)
+            found = estimate_gathered(data)
             if algorithm == "fci":
                 return found
-            from seacausal.estimate.algorithms import SubsetData, find_algorithm
+            from seacausal.estimate.algorithms import find_algorithm
 
-            data = SubsetData(z, dataset.regime, targets, variables, plan, rows, workers)
             return replace(found, marks=find_algorithm(algorithm).each(data))
 
         def believe(sofar: Subset) -> np.ndarray:

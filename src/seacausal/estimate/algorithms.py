@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -20,58 +20,17 @@ from seacausal.estimate.exact import estimate_exact, exact_each
 from seacausal.estimate.fci import estimate_fci, fci_each
 from seacausal.estimate.fci_complete import fci_complete_each
 from seacausal.estimate.fci_full import fci_full_each
-from seacausal.estimate.gather import K, RowPlan, SubsetSums, gather_rows, gather_sums
+from seacausal.estimate.gather import FEWEST_FREE, K, SubsetData
 from seacausal.estimate.ges import NO_LIMIT, estimate_ges, ges_each
 from seacausal.estimate.gies import estimate_gies, gies_each
 from seacausal.estimate.kci import estimate_fci_kci, fci_kci_each
 from seacausal.estimate.lingam import estimate_lingam, lingam_each
-from seacausal.estimate.partial_correlation import fisher_thresholds
+from seacausal.estimate.partial_correlation import threshold_table
 from seacausal.estimate.pc import estimate_pc, pc_each
 from seacausal.estimate.statistics import standardise
-from seacausal.graph.essential import cut_masks
 
 ALPHA = 0.05
 """Level of the independence tests."""
-FEWEST = 10
-"""Fewer rows than this say nothing: no edge."""
-PART = 256
-"""Subsets whose regimes are compared at a time."""
-
-
-@dataclass(frozen=True)
-class SubsetData:
-    """What the estimators are given of t subsets, each part computed when it is first asked for."""
-
-    z: np.ndarray
-    """(n, d) float64 standardised rows."""
-    regime: np.ndarray
-    """(n,) as in `Dataset`."""
-    targets: np.ndarray
-    """(r, d) as in `Dataset`."""
-    variables: np.ndarray
-    """(t, 5) subsets."""
-    plan: RowPlan
-    """Which rows may serve which subset."""
-    rows: int = 500
-    """b, rows per subset."""
-    workers: int = 1
-    """Threads."""
-
-    @cached_property
-    def sums(self) -> SubsetSums:
-        """Sums over each subset's rows."""
-        return gather_sums(self.z, self.regime, self.targets, self.variables, self.plan, rows=self.rows, workers=self.workers)
-
-    @cached_property
-    def cuts(self) -> np.ndarray:
-        """(t, 5) which variables of the subset a regime separates, see `graph.essential.cut_masks`."""
-        present = self.targets[np.unique(self.regime)]
-        parts = [present[:, self.variables[at : at + PART]].swapaxes(0, 1) for at in range(0, len(self.variables), PART)]
-        return np.concatenate([cut_masks(part) for part in parts]) if parts else np.zeros((0, K), np.int64)
-
-    def tables(self) -> list[np.ndarray]:
-        """(m, 5) rows without a target in the subset, for each subset."""
-        return gather_rows(self.z, self.regime, self.targets, self.variables, self.plan, rows=self.rows)
 
 
 @dataclass(frozen=True)
@@ -96,7 +55,7 @@ def _by_tests(kernel: Callable[..., None]) -> Callable[[SubsetData], np.ndarray]
     def each(data: SubsetData) -> np.ndarray:
         covariances, rows = data.sums.covariances()
         marks = np.zeros(covariances.shape, np.int8)
-        kernel(covariances, rows, np.array([fisher_thresholds(n, ALPHA) for n in range(data.rows + 1)]), marks)
+        kernel(covariances, rows, threshold_table(data.rows, ALPHA), marks)
         return marks
 
     return each
@@ -115,11 +74,15 @@ def _by_rows(kernel: Callable[[np.ndarray], np.ndarray]) -> Callable[[SubsetData
     def each(data: SubsetData) -> np.ndarray:
         marks = np.zeros((len(data.variables), K, K), np.int8)
         for t, table in enumerate(data.tables()):
-            if len(table) >= FEWEST:
+            if len(table) >= FEWEST_FREE:  # fewer say nothing: no edge
                 marks[t] = kernel(standardise(table)[0][None])[0]
         return marks
 
     return each
+
+
+def _run_ges(data: SubsetData, scores: np.ndarray, marks: np.ndarray) -> None:
+    ges_each(scores, float(NO_LIMIT), False, marks)
 
 
 ALGORITHMS = (
@@ -149,13 +112,13 @@ ALGORITHMS = (
         "FCI, KCI test, kernel of degree 2 (causal-learn)",
     ),
     Algorithm("pc", "CPDAG", False, estimate_pc, _by_tests(pc_each), "PC, order-independent, Fisher's z (causal-learn 0.1.3.7)"),
-    Algorithm("ges", "CPDAG", False, estimate_ges, _by_scores(lambda d, s, m: ges_each(s, float(NO_LIMIT), False, m)), "GES, BIC (causal-learn)"),
+    Algorithm("ges", "CPDAG", False, estimate_ges, _by_scores(_run_ges), "GES, BIC (causal-learn)"),
     Algorithm(
         "ges-2",
         "CPDAG",
         False,
         partial(estimate_ges, penalty=2.0),
-        _by_scores(lambda d, s, m: ges_each(s, float(NO_LIMIT), False, m), penalty=2.0),
+        _by_scores(_run_ges, penalty=2.0),
         "GES, twice the penalty of BIC (causal-learn 0.1.3.7)",
     ),
     Algorithm("gies", "CPDAG", True, estimate_gies, _by_scores(lambda d, s, m: gies_each(s, d.cuts, m)), "GIES, BIC (gies 0.0.3)"),

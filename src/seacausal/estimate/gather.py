@@ -13,16 +13,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numba import njit
 
 from seacausal.estimate.partial_correlation import condition
 from seacausal.estimate.scores import score_parents
+from seacausal.graph.essential import cut_masks
 
 K = 5
 TRIANGLE = 21
 """1, x_0 to x_4 and their products."""
+FEWEST_FREE = 10
+"""Rows without a target in a subset below which what does not use interventions has nothing to go by."""
+PART = 256
+"""Subsets whose regimes are compared at a time."""
 MIN_OBSERVATIONAL = 250
 """With fewer observational rows than this, any row that targets none of a subset's variables may fill its quota."""
 
@@ -138,6 +144,42 @@ def _sum_blocks(z: np.ndarray, variables: np.ndarray, pool: np.ndarray, rows: in
     return SubsetSums(sums, np.ones(t, bool))
 
 
+@dataclass(frozen=True)
+class SubsetData:
+    """What the estimators are given of t subsets, each part computed when it is first asked for."""
+
+    z: np.ndarray
+    """(n, d) float64 standardised rows."""
+    regime: np.ndarray
+    """(n,) as in `Dataset`."""
+    targets: np.ndarray
+    """(r, d) as in `Dataset`."""
+    variables: np.ndarray
+    """(t, 5) subsets."""
+    plan: RowPlan
+    """Which rows may serve which subset."""
+    rows: int = 500
+    """b, rows per subset."""
+    workers: int = 1
+    """Threads."""
+
+    @cached_property
+    def sums(self) -> SubsetSums:
+        """Sums over each subset's rows."""
+        return gather_sums(self.z, self.regime, self.targets, self.variables, self.plan, rows=self.rows, workers=self.workers)
+
+    @cached_property
+    def cuts(self) -> np.ndarray:
+        """(t, 5) which variables of the subset a regime separates, see `graph.essential.cut_masks`."""
+        present = self.targets[np.unique(self.regime)]
+        parts = [present[:, self.variables[at : at + PART]].swapaxes(0, 1) for at in range(0, len(self.variables), PART)]
+        return np.concatenate([cut_masks(part) for part in parts]) if parts else np.zeros((0, K), np.int64)
+
+    def tables(self) -> list[np.ndarray]:
+        """(m, 5) rows without a target in the subset, for each subset."""
+        return gather_rows(self.z, self.regime, self.targets, self.variables, self.plan, rows=self.rows)
+
+
 def run_parts(run: Callable[[slice], None], count: int, workers: int) -> None:
     """Call `run` on `workers` slices of range(count), each in a thread of its own."""
     bounds = np.linspace(0, count, workers + 1).astype(int)
@@ -219,7 +261,7 @@ def _targets_any(targets, variables):  # pragma: no cover - compiled
 def _sum_products(z, regime, targets, subset, chosen, sums):  # pragma: no cover - compiled
     """Counts, sums and products over the rows where each variable is free; True where no row has a target, so that all are alike."""
     sums[:] = 0.0
-    part = np.zeros(21)
+    part = np.zeros(TRIANGLE)
     x = np.empty(K)
     pattern = -1
     shared = True

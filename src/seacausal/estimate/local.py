@@ -12,8 +12,8 @@ from numba import njit
 
 from seacausal.estimate.compiled import is_compiled
 from seacausal.estimate.fci import fci
-from seacausal.estimate.gather import K, RowPlan, gather_sums, run_parts, score_subset, unpack
-from seacausal.estimate.partial_correlation import condition, fisher_thresholds, independence_bits
+from seacausal.estimate.gather import K, RowPlan, SubsetData, run_parts, score_subset, unpack
+from seacausal.estimate.partial_correlation import condition, independence_bits, threshold_table
 from seacausal.estimate.posterior import dag_posterior
 
 
@@ -41,15 +41,20 @@ def estimate_subsets(
     workers: int = 1,
 ) -> LocalEstimates:
     """Run FCI (Fisher-z) and the exact BIC posterior on every subset; parameters as in `gather.gather_sums`."""
-    gathered = gather_sums(z, regime, targets, variables, plan, rows=rows, workers=workers)
-    thresholds = np.array([fisher_thresholds(n, alpha) for n in range(rows + 1)])
-    marks = np.zeros((len(variables), K, K), np.int8)
-    direct = np.zeros((len(variables), K, K))
+    return estimate_gathered(SubsetData(z, regime, targets, variables, plan, rows, workers), alpha=alpha)
+
+
+def estimate_gathered(data: SubsetData, *, alpha: float = 0.05) -> LocalEstimates:
+    """`estimate_subsets` on rows that other estimators may share."""
+    gathered, count = data.sums, len(data.variables)
+    thresholds = threshold_table(data.rows, alpha)
+    marks = np.zeros((count, K, K), np.int8)
+    direct = np.zeros((count, K, K))
 
     def run(part: slice) -> None:
         _estimate(gathered.sums[part], gathered.shared[part], thresholds, marks[part], direct[part])
 
-    run_parts(run, len(variables), workers)
+    run_parts(run, count, data.workers)
     return LocalEstimates(marks, direct, gathered.sums[:, K, 0].astype(np.int64))
 
 

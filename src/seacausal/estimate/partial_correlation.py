@@ -64,6 +64,11 @@ def fisher_thresholds(rows: int, alpha: float = 0.05, sizes: int = 4) -> np.ndar
     return np.array([math.tanh(quantile / math.sqrt(n)) ** 2 if n > 0 else 1.0 for n in degrees])
 
 
+def threshold_table(most_rows: int, alpha: float = 0.05) -> np.ndarray:
+    """`fisher_thresholds` of 0, 1, ..., `most_rows` rows, for five variables: (most_rows + 1, 4)."""
+    return np.array([fisher_thresholds(rows, alpha) for rows in range(most_rows + 1)])
+
+
 @njit(cache=True, nogil=True)
 def condition(covariance: np.ndarray, conditional: np.ndarray) -> None:
     """Covariance of the five variables given each set of them, by one Schur complement for each set.
