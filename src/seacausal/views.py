@@ -14,7 +14,7 @@ from seacausal.estimate.degenerate import find_degenerate
 from seacausal.estimate.gather import SubsetData, plan_rows
 from seacausal.estimate.local import LocalEstimates, estimate_gathered, estimate_subsets, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
-from seacausal.estimate.statistics import global_statistics, gram_matrix, interventional_statistics, standardise
+from seacausal.estimate.statistics import global_statistics, gram_matrix, interventional_statistics, spaced_rows, standardise
 from seacausal.sample.subsets import sample_subsets
 
 SUBSET_SIZE = 5
@@ -140,8 +140,7 @@ def _score_pairs(statistic: str, z: np.ndarray) -> np.ndarray:
     """(d, d) another statistic, on at most `SCORE_ROWS` rows."""
     from seacausal.estimate.dependence import STATISTICS
 
-    rows = z[np.linspace(0, len(z) - 1, min(len(z), SCORE_ROWS)).astype(int)]
-    return {known.name: known.function for known in STATISTICS}[statistic](rows)
+    return {known.name: known.function for known in STATISTICS}[statistic](spaced_rows(z, SCORE_ROWS))
 
 
 def _draw(sampler: str, scores: np.ndarray, count: int, seed: int, predict: Callable[[Subset], np.ndarray]) -> Subset:

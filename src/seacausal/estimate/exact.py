@@ -16,8 +16,8 @@ import numpy as np
 from numba import njit
 
 from seacausal.errors import DataError
-from seacausal.estimate.scores import check_table, score_table
-from seacausal.graph.essential import complete, cut_masks, write_marks
+from seacausal.estimate.scores import regime_cuts, score_table
+from seacausal.graph.essential import complete, write_marks
 
 Output = Literal["DAG", "CPDAG"]
 
@@ -57,12 +57,10 @@ def estimate_exact(values: np.ndarray, targeted: np.ndarray | None = None, *, pe
     """
     if output not in ("DAG", "CPDAG"):
         raise DataError(f"`output` must be 'DAG' or 'CPDAG'; found {output!r}.")
-    values, targeted = check_table(values, targeted, penalty)
     scores = score_table(values, targeted, penalty=penalty)[None]
     k = scores.shape[1]
-    regimes = np.zeros((1, k), bool) if targeted is None else np.unique(targeted, axis=0)
     marks = np.zeros((1, k, k), np.int8)
-    exact_each(scores, cut_masks(regimes)[None], output == "CPDAG", marks)
+    exact_each(scores, regime_cuts(targeted, k)[None], output == "CPDAG", marks)
     return marks[0]
 
 

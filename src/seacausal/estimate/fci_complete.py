@@ -15,6 +15,7 @@ from numba import njit
 from seacausal.estimate.fci_general import orient_colliders, orient_from_arrows
 from seacausal.estimate.independence import LARGEST, SIZE, answer_tests
 from seacausal.estimate.skeleton import ends, neighbours, search_skeleton
+from seacausal.graph.equivalence import directed
 from seacausal.graph.marks import ARROW, CIRCLE, NO_EDGE, TAIL
 
 
@@ -117,7 +118,7 @@ def orient_path_ends(marks: np.ndarray, separating: np.ndarray) -> bool:  # prag
     for b in range(k):
         for c in range(k):
             for a in range(k):
-                if marks[c, b] != CIRCLE or marks[b, a] != ARROW or not parent(marks, a, c):
+                if marks[c, b] != CIRCLE or marks[b, a] != ARROW or not directed(marks, a, c):
                     continue
                 d = far_end(marks, a, b, c)
                 if d < 0:
@@ -146,7 +147,7 @@ def far_end(marks: np.ndarray, a: int, b: int, c: int) -> int:  # pragma: no cov
                 continue
             if marks[d, c] == NO_EDGE:
                 return d
-            if marks[t, d] == ARROW and parent(marks, d, c):
+            if marks[t, d] == ARROW and directed(marks, d, c):
                 closed |= 1 << d
                 queue[count] = d
                 count += 1
@@ -198,7 +199,7 @@ def orient_parents(marks: np.ndarray) -> bool:  # pragma: no cover - compiled
                 continue
             causes = first_steps(marks, a, c, False) & ~neighbours(marks, c) & ~(1 << c) != 0
             for b in range(k):
-                causes |= marks[b, a] == TAIL and marks[a, b] != TAIL and parent(marks, b, c)
+                causes |= marks[b, a] == TAIL and marks[a, b] != TAIL and directed(marks, b, c)
             if causes or two_ways(marks, a, c):
                 marks[c, a] = TAIL
                 changed = True
@@ -211,7 +212,7 @@ def two_ways(marks: np.ndarray, a: int, c: int) -> bool:  # pragma: no cover - c
     k = len(marks)
     steps = np.zeros(k, np.int64)  # the first steps of the ways from a to each parent of c
     for b in range(k):
-        if b != a and parent(marks, b, c):
+        if b != a and directed(marks, b, c):
             steps[b] = first_steps(marks, a, b, False)
     for b in range(k):
         for s in range(k):
@@ -263,9 +264,3 @@ def onward(marks: np.ndarray, v: int, circles: bool) -> int:  # pragma: no cover
             open_ends = marks[u, v] == CIRCLE and marks[v, u] == CIRCLE if circles else marks[u, v] != ARROW and marks[v, u] != TAIL
             found |= 1 << u if open_ends else 0
     return found
-
-
-@njit(cache=True, nogil=True)
-def parent(marks: np.ndarray, i: int, j: int) -> bool:  # pragma: no cover - compiled
-    """Whether i --> j."""
-    return marks[i, j] == ARROW and marks[j, i] == TAIL

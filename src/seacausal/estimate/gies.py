@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit
 
 from seacausal.estimate.ges import NO_LIMIT, search
-from seacausal.estimate.scores import check_table, score_table
-from seacausal.graph.essential import cut_masks, write_marks
+from seacausal.estimate.scores import regime_cuts, score_table
+from seacausal.graph.essential import write_marks
 
 GAIN = 1e-3
 """Nats that a step must gain; as in the Python package `gies` 0.0.3."""
@@ -51,11 +51,9 @@ def estimate_gies(values: np.ndarray, targeted: np.ndarray | None = None, *, pen
     >>> estimate_gies(values).tolist(), estimate_gies(values, targeted).tolist()
     ([[0, 1], [1, 0]], [[0, 2], [1, 0]])
     """
-    values, targeted = check_table(values, targeted, penalty)
     scores = score_table(values, targeted, penalty=penalty)[None]
-    regimes = np.zeros((1, values.shape[1]), bool) if targeted is None else np.unique(targeted, axis=0)
     marks = np.zeros((1, scores.shape[1], scores.shape[1]), np.int8)
-    gies_each(scores, cut_masks(regimes)[None], marks)
+    gies_each(scores, regime_cuts(targeted, scores.shape[1])[None], marks)
     return marks[0]
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 from seacausal.estimate.compiled import is_compiled
-from seacausal.estimate.statistics import ROWS_CAP, correlate_features
+from seacausal.estimate.statistics import ROWS_CAP, correlate_features, spaced_rows
 
 POWERS = 3
 """Columns of a variable in the cubic regressions: z, z^2, z^3."""
@@ -65,10 +65,9 @@ def order_statistics(z: np.ndarray, spread: np.ndarray, gram: np.ndarray) -> Cha
     linear = cubic[::POWERS, ::POWERS]
     units = np.maximum((spread / spread.max()) ** 2 * variance[:d], 1e-30)
     explained_last = np.argsort(np.linalg.inv(linear).diagonal(), kind="stable")
-    none = np.zeros((0, 0), np.float32)
-    out = _search("variance order", cubic, none, np.argsort(units, kind="stable"), n, VARIANCE, units / units.mean())
-    out |= _search("additive order", cubic, none, explained_last, n, LOGARITHM)
-    rows = z[np.linspace(0, n - 1, min(n, max(ENTROPY_ROWS, 10 * d))).astype(int)]
+    out = _search("variance order", cubic, None, np.argsort(units, kind="stable"), n, VARIANCE, units / units.mean())
+    out |= _search("additive order", cubic, None, explained_last, n, LOGARITHM)
+    rows = spaced_rows(z, max(ENTROPY_ROWS, 10 * d))
     return out | _search("entropy order", linear, rows, explained_last, len(rows), ENTROPY)
 
 
@@ -85,11 +84,13 @@ def order_compiled() -> bool:
     return is_compiled(search_order)
 
 
-def _search(name: str, matrix: np.ndarray, rows: np.ndarray, start: np.ndarray, n: int, score: int, units: np.ndarray | None = None) -> Channels:
+def _search(
+    name: str, matrix: np.ndarray, rows: np.ndarray | None, start: np.ndarray, n: int, score: int, units: np.ndarray | None = None
+) -> Channels:
     """One order search from `start`: the channels of `name`."""
     d, order = len(start), start.copy()
     block = len(matrix) // d
-    factor, residuals = _factorise(matrix, order) if score != ENTROPY else _factorise_rows(rows, order)
+    factor, residuals = _factorise(matrix, order) if rows is None else _factorise_rows(rows, order)
     weight = np.ones(d) if units is None else units
     precedence = search_order(factor, residuals, order, weight, score, block, max(8, REACH // d**2), PASSES)
     columns = (order[:, None] * block + np.arange(block)).ravel()

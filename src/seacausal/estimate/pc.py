@@ -16,6 +16,7 @@ from seacausal.estimate import fci
 from seacausal.estimate.independence import answer_tests, covariance_of
 from seacausal.estimate.partial_correlation import condition, fisher_thresholds, independence_bits
 from seacausal.estimate.skeleton import search_skeleton
+from seacausal.graph.equivalence import directed, undirected
 from seacausal.graph.marks import ARROW, NO_EDGE, TAIL
 
 search_skeleton_of_five = fci.search_skeleton
@@ -203,15 +204,3 @@ def file_all(marks: np.ndarray, above: np.ndarray) -> None:  # pragma: no cover 
                 file_arrow(above, i, j)
             elif directed(marks, j, i):
                 file_arrow(above, j, i)
-
-
-@njit(cache=True, nogil=True)
-def directed(marks: np.ndarray, i: int, j: int) -> bool:  # pragma: no cover - compiled
-    """Whether i --> j."""
-    return marks[i, j] == ARROW and marks[j, i] == TAIL
-
-
-@njit(cache=True, nogil=True)
-def undirected(marks: np.ndarray, i: int, j: int) -> bool:  # pragma: no cover - compiled
-    """Whether i --- j."""
-    return marks[i, j] == TAIL and marks[j, i] == TAIL

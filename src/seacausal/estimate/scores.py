@@ -18,7 +18,7 @@ from numba import njit
 from seacausal.errors import DataError
 from seacausal.estimate.partial_correlation import condition_all
 from seacausal.estimate.statistics import standardise
-from seacausal.graph.essential import size
+from seacausal.graph.essential import cut_masks, size
 
 MOST_VARIABLES = 10
 """A table of scores doubles with every variable."""
@@ -105,6 +105,11 @@ def score_table(values: np.ndarray, targeted: np.ndarray | None = None, *, penal
     covariances = np.array([_covariance(values[rows], None if regime is None else regime[rows]) for rows in free])
     score_targeted_each(covariances[None], np.array([[rows.sum() for rows in free]]), float(penalty), scores)
     return scores[0]
+
+
+def regime_cuts(targeted: np.ndarray | None, k: int) -> np.ndarray:
+    """(k,) `graph.essential.cut_masks` of the regimes that the rows of a table name; 0 where nothing was intervened on."""
+    return np.zeros(k, np.int64) if targeted is None else cut_masks(np.unique(np.asarray(targeted, bool), axis=0))
 
 
 def check_table(values: np.ndarray, targeted: np.ndarray | None, penalty: float) -> tuple[np.ndarray, np.ndarray | None]:

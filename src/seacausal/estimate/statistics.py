@@ -204,10 +204,15 @@ def _additive(features: np.ndarray, js: np.ndarray, rows: float, n: float) -> St
     }
 
 
+def spaced_rows(z: np.ndarray, most: int) -> np.ndarray:
+    """At most so many rows, evenly spaced."""
+    return z[np.linspace(0, len(z) - 1, min(len(z), most)).astype(int)]
+
+
 def _rank_statistics(z: np.ndarray) -> Statistics:
     """Correlation and partial correlation under any monotone change of the columns: 2 sin(pi/6 Spearman) (Liu et al., 2012)."""
-    n, d = z.shape
-    rows = z[np.linspace(0, n - 1, min(n, RANK_ROWS)).astype(int)]
+    d = z.shape[1]
+    rows = spaced_rows(z, RANK_ROWS)
     ranks = np.column_stack([average_ranks(column) for column in rows.T])
     ranks -= ranks.mean(0)
     spread = np.sqrt((ranks**2).mean(0))

@@ -73,26 +73,28 @@ def _forced(marks: np.ndarray, a: int, b: int) -> bool:  # pragma: no cover - co
     """Whether a rule makes a --- b into a --> b."""
     d = len(marks)
     for c in range(d):
-        if _directed(marks, c, a) and marks[c, b] == NO_EDGE and c != b:
+        if directed(marks, c, a) and marks[c, b] == NO_EDGE and c != b:
             return True
-        if _directed(marks, a, c) and _directed(marks, c, b):
+        if directed(marks, a, c) and directed(marks, c, b):
             return True
-        if _directed(marks, c, b) and marks[a, c] != NO_EDGE:
+        if directed(marks, c, b) and marks[a, c] != NO_EDGE:
             for e in range(d):
-                if e in (a, b, c) or not _undirected(marks, a, e):
+                if e in (a, b, c) or not undirected(marks, a, e):
                     continue
-                if _undirected(marks, a, c) and _directed(marks, e, b) and marks[c, e] == NO_EDGE:
+                if undirected(marks, a, c) and directed(marks, e, b) and marks[c, e] == NO_EDGE:
                     return True
-                if _directed(marks, e, c) and marks[e, b] == NO_EDGE:
+                if directed(marks, e, c) and marks[e, b] == NO_EDGE:
                     return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def _directed(marks: np.ndarray, i: int, j: int) -> bool:  # pragma: no cover - compiled
+def directed(marks: np.ndarray, i: int, j: int) -> bool:  # pragma: no cover - compiled
+    """Whether i --> j."""
     return marks[i, j] == ARROW and marks[j, i] == TAIL
 
 
 @njit(cache=True, nogil=True)
-def _undirected(marks: np.ndarray, i: int, j: int) -> bool:  # pragma: no cover - compiled
+def undirected(marks: np.ndarray, i: int, j: int) -> bool:  # pragma: no cover - compiled
+    """Whether i --- j."""
     return marks[i, j] == TAIL and marks[j, i] == TAIL

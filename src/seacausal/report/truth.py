@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from seacausal.data import Dataset, EdgeProbabilities
 from seacausal.errors import DataError
+from seacausal.estimate.statistics import spaced_rows
 from seacausal.report.plots import DPI, EXTRA, FAINT, FONT, FOUND, INK, MUTED, SMALL, plot_layers
 
 POINTS_SHOWN = 1000
@@ -66,7 +67,7 @@ def _draw_pair(axes: Axes, dataset: Dataset, cause: int, effect: int, targeted: 
     kind = np.where(targeted[:, effect], 2, np.where(targeted[:, cause], 1, 0))
     for number, (_, color) in enumerate(KINDS):
         rows = np.flatnonzero(kind == number)
-        rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), POINTS_SHOWN)).astype(int)] if len(rows) else rows
+        rows = spaced_rows(rows, POINTS_SHOWN)
         axes.plot(
             dataset.values[rows, cause],
             dataset.values[rows, effect],
