@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, get_type_hints
 
 import tyro
 
@@ -200,11 +200,11 @@ class Discover:
     """CSV, TSV, Parquet, .npz or .npy file: a row a sample, a column a variable."""
     settings: DiscoverConfig = field(default_factory=DiscoverConfig)
     """How the graph is found."""
-    interventions: str | None = None
+    interventions: Optional[str] = None  # noqa: UP045 - tyro checks `str | None` through typeguard, whose import takes 0.05 s
     """Column that names the variables intervened on in each row: empty for none, several split by commas."""
     missing: Literal["error", "drop"] = "error"
     """What to do with rows that have missing or infinite values."""
-    index: int | None = None
+    index: Optional[int] = None  # noqa: UP045
     """Which data set of an .npz file that holds several, from 0."""
     out: Path = Path("seacausal-out")
     """Folder for edges.csv, graph.graphml, result.json and graph.png."""

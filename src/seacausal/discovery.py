@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, get_args
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class DiscoverConfig:
     """Seed of subsets and rows."""
     threshold: float = 0.5
     """An edge is drawn, listed and saved where its probability exceeds this."""
-    subsets: int | None = None
+    subsets: Optional[int] = None  # noqa: UP045 - see cli.py
     """How many subsets of five variables get local estimates; by default five for each variable, at least 100. 0 leaves them out."""
     rows: int = 500
     """Rows per subset."""

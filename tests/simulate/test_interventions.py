@@ -99,6 +99,14 @@ def test_untouched_mechanisms_stay(intervened, monkeypatch, intervention, name):
             assert not same[hit].all()
 
 
+def test_clamped_variables_have_one_value(intervened):
+    dataset = intervened(intervention="clamp")
+    for target in DIAMOND:
+        values, _ = rows_of(dataset, target)
+        assert len(np.unique(values[:, target])) == 1
+        assert 0.5 <= abs(values[0, target]) <= 5
+
+
 def test_imperfect_interventions_change_the_weights_alone(intervened):
     dataset = intervened(intervention="imperfect")
     changed = []

@@ -226,6 +226,7 @@ specifications = st.integers(2, 12).flatmap(
         noise_per_regime=st.booleans(),
         rescaled=st.booleans(),
         hidden=st.integers(0, 4),
+        mediators=st.integers(0, 4),
         targets=st.integers(0, d),
         regime_rows=st.integers(0, 5),
         intervention=st.sampled_from(sorted(INTERVENTIONS)),
@@ -427,7 +428,7 @@ def test_interventions_leave_the_other_mechanisms_as_they_are(intervened, interv
     dataset = intervened(intervention=intervention, noise_per_regime=False)
     for target in range(4):
         for j, parents in ((1, [0]), (2, [0]), (3, [1, 2])):
-            if j == target or (intervention in ("activity", "knock-out") and target in parents):
+            if j == target or (intervention in ("activity", "knock-out", "clamp") and target in parents):
                 continue
             rows, control = regime_rows(dataset, target), dataset.regime == 0
             found, left = regress(dataset.values[rows, j], *dataset.values[rows][:, parents].T)
@@ -516,6 +517,16 @@ def test_hidden_roots_are_left_out(fix_graph):
     assert abs(correlation[1, 2]) > 0.3
     assert np.abs(correlation[[0, 0, 1, 2], [1, 2, 3, 3]]).max() < 0.06
     assert np.argwhere(simulate(6, variables=5, hidden=0, **fields).adjacency).tolist() == [[0, 4], [1, 2], [1, 3]]
+
+
+def test_hidden_mediators_hand_their_parents_to_their_children(fix_graph):
+    """Of 0 -> 1 -> {2, 3}, 2 -> 4 -> 5 the variables 1 and 2 are left out: a chain of two, whose ends 0, 3 and 4 stay joined through it."""
+    fix_graph(6, ((0, 1), (1, 2), (1, 3), (2, 4), (4, 5)))
+    fields = {"edges": 3, "graph": "fixed", "observational_rows": 5000, "weights": (0.9, 1.0)}
+    dataset = simulate(6, variables=4, mediators=2, **fields)
+    assert dataset.values.shape == (5000, 4)
+    assert np.argwhere(dataset.adjacency).tolist() == [[0, 1], [0, 2], [2, 3]]  # 0 -> 3, 0 -> 4, 4 -> 5 of the whole graph
+    assert abs(np.corrcoef(dataset.values.T)[1, 2]) > 0.3
 
 
 def test_without_roots_to_hide_the_size_still_holds(fix_graph):
@@ -621,7 +632,8 @@ def test_cycles_have_no_order(edges):
         ({"off_target": 1.5}, "`off_target` must be a probability; found 1.5"),
         ({"off_target": math.nan}, "`off_target` must"),
         ({"mechanisms": ()}, "`mechanisms` must"),
-        ({"hidden": -1}, "`hidden` must"),
+        ({"hidden": -1}, "`hidden` and `mediators` must not be negative; found -1 and 0"),
+        ({"mediators": -1}, "`mediators` must not be negative"),
         ({"levels": 1}, "`levels` must"),
         ({"levels": -2}, "`levels` must"),
     ],

@@ -6,9 +6,11 @@ import torch
 
 from seacausal.aggregate.model import ModelConfig
 from seacausal.errors import CheckpointError, DataError
+from seacausal.simulate.interventions import INTERVENTIONS
+from seacausal.simulate.measurement import MEASUREMENTS
 from seacausal.train.checkpoint import read_checkpoint
 from seacausal.train.command import read_recipe
-from seacausal.train.domain import Domain, draw_simulation
+from seacausal.train.domain import STRUCTURED, Domain, draw_simulation
 from seacausal.train.loop import TrainConfig, pair_loss, train
 from seacausal.train.minibatch import Size, draw_minibatch
 from seacausal.train.release import export_weights
@@ -138,10 +140,14 @@ def test_recipes_are_checked(tmp_path):
 def test_the_domain_draws_what_it_says():
     drawn = [draw_simulation(Domain(), 8, generator=np.random.default_rng(seed)) for seed in range(600)]
     further = np.mean([bool(set(one.mechanisms) & set(Domain().further)) for one in drawn])
-    assert abs(further - Domain().further_share) < 4 * np.sqrt(0.25 * 0.75 / 600)
+    assert abs(further - Domain().further_share) < 4 * np.sqrt(0.3 * 0.7 / 600)
     assert abs(np.mean([one.levels > 0 for one in drawn]) - Domain().discrete) < 4 * np.sqrt(0.05 * 0.95 / 600)
-    assert not {"sigmoid", "polynomial"} & {name for one in drawn for name in one.mechanisms}
-    quiet = np.array([one.noise_coefficient < 0.1 for one in drawn])
+    assert abs(np.mean([one.mediators > 0 for one in drawn]) - Domain().mediators) < 4 * np.sqrt(0.1 * 0.9 / 600)
+    assert abs(np.mean([one.graph in STRUCTURED for one in drawn]) - Domain().structured) < 4 * np.sqrt(0.2 * 0.8 / 600)
+    assert not any(name.startswith(("sigmoid", "polynomial")) for one in drawn for name in one.mechanisms)
+    assert {one.intervention for one in drawn} == set(INTERVENTIONS)
+    assert {one.measurement for one in drawn} == set(MEASUREMENTS) - {"missing"}
+    quiet = np.array([one.noise_coefficient < 0.04 for one in drawn])
     targeted = np.array([one.targets > 0 for one in drawn])
-    assert 0.05 < quiet[targeted].mean() < 0.3
+    assert 0.02 < quiet[targeted].mean() < 0.3
     assert not quiet[~targeted].any()

@@ -50,6 +50,8 @@ class Simulation:
     """Cut every variable into 2 to `levels` ordered values before its children are computed; 0 for continuous variables."""
     hidden: int = 0
     """How many roots, at most, are simulated and then left out: common causes that nobody measured."""
+    mediators: int = 0
+    """How many variables with parents and children, at most, are simulated and then left out: their parents become parents of their children."""
     targets: int = 0
     """How many variables are intervened on, each in one regime."""
     targets_per_regime: int = 1
@@ -96,8 +98,8 @@ class Simulation:
             raise DataError(f"`variables` must be at least 2 and `edges` between 0 and {most}; found {self.variables} and {self.edges}.")
         if self.levels < 0 or self.levels == 1:
             raise DataError(f"`levels` must be 0 for continuous variables or at least 2; found {self.levels}.")
-        if self.hidden < 0:
-            raise DataError(f"`hidden` must not be negative; found {self.hidden}.")
+        if min(self.hidden, self.mediators) < 0:
+            raise DataError(f"`hidden` and `mediators` must not be negative; found {self.hidden} and {self.mediators}.")
         if not 0 <= self.targets <= self.variables:
             raise DataError(f"`targets` must lie between 0 and {self.variables} variables; found {self.targets}.")
         if self.targets_per_regime < 1:
@@ -136,21 +138,31 @@ def simulate_dataset(simulation: Simulation, *, generator: np.random.Generator) 
             own[hit] = INTERVENTIONS[simulation.intervention](own[hit], float(own.std()), generator)
         active[:, variable] = own
     names = tuple(f"X{i + 1}" for i in range(d))
-    return Dataset(MEASUREMENTS[simulation.measurement](values[:, :d], generator), names, regime, targets, adjacency[:d, :d])
+    return Dataset(MEASUREMENTS[simulation.measurement](values[:, :d], generator), names, regime, targets, _leave_out(adjacency, d))
 
 
 def _draw_graph(simulation: Simulation, generator: np.random.Generator) -> np.ndarray:
-    """(d, d) adjacency, or (d + h, d + h) with the hidden roots last."""
+    """(d, d) adjacency, or (d + h, d + h) with the h variables that are left out last."""
     d = simulation.variables
-    whole = d + simulation.hidden
+    whole = d + simulation.hidden + simulation.mediators
     if simulation.network:
         adjacency = sample_subgraph(read_network(simulation.network), whole, generator=generator)
     else:
         adjacency = GRAPHS[simulation.graph](whole, simulation.edges * whole / d, generator=generator)
-    roots = np.flatnonzero((adjacency.sum(0) == 0) & (adjacency.sum(1) > 1))[: simulation.hidden]
-    others = np.setdiff1d(np.arange(whole), roots)[:d]
-    kept = np.concatenate([others, roots])
+    parents, children = adjacency.sum(0), adjacency.sum(1)
+    roots = np.flatnonzero((parents == 0) & (children > 1))[: simulation.hidden]
+    mediators = np.flatnonzero((parents > 0) & (children > 0))[: simulation.mediators]
+    out = np.concatenate([roots, mediators])
+    kept = np.concatenate([np.setdiff1d(np.arange(whole), out)[:d], out])
     return adjacency[np.ix_(kept, kept)]
+
+
+def _leave_out(adjacency: np.ndarray, d: int) -> np.ndarray:
+    """(d, d) the graph of the first d variables: the parents of one that is left out become parents of its children."""
+    adjacency = adjacency.copy()
+    for variable in range(len(adjacency) - 1, d - 1, -1):
+        adjacency |= np.outer(adjacency[:, variable], adjacency[variable])
+    return adjacency[:d, :d]
 
 
 def _draw_regimes(simulation: Simulation, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

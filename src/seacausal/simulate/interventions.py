@@ -71,6 +71,11 @@ def scale(own: np.ndarray, spread: float, generator: np.random.Generator) -> np.
     return mean + np.float32(factor) * (own - mean)
 
 
+def clamp(own: np.ndarray, spread: float, generator: np.random.Generator) -> np.ndarray:
+    """One value in all rows, 0.5 to 5 above or below 0, log-uniform."""
+    return np.full_like(own, np.exp(generator.uniform(np.log(0.5), np.log(5))) * generator.choice([-1, 1]))
+
+
 INTERVENTIONS: dict[str, Intervention] = {
     "gaussian": lambda own, spread, generator: generator.standard_normal(len(own), dtype=np.float32),
     "shifted": lambda own, spread, generator: generator.standard_normal(len(own), dtype=np.float32) + np.float32(2.0),
@@ -81,8 +86,9 @@ INTERVENTIONS: dict[str, Intervention] = {
     "imperfect": lambda own, spread, generator: own,
     "scale": scale,
     "knock-out": lambda own, spread, generator: np.zeros_like(own),
+    "clamp": clamp,
 }
 """What a target becomes: N(0, 1), N(2, 1) or U(-1, 1) instead of its mechanism; its own value moved, or shrunk; shrunk and moved for its children
-alone; its mechanism with new parameters, a root being moved and scaled; its own value spread out or drawn together; 0."""
-PERFECT = ("gaussian", "shifted", "uniform", "knock-out")
+alone; its mechanism with new parameters, a root being moved and scaled; its own value spread out or drawn together; 0; a constant."""
+PERFECT = ("gaussian", "shifted", "uniform", "knock-out", "clamp")
 """The interventions that cut a target off from its parents."""

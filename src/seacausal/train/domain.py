@@ -11,7 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from seacausal.simulate.dataset import Simulation
+from seacausal.simulate.graphs import most_edges
 from seacausal.simulate.noise import LAWS, SQRT3
+
+STRUCTURED = ("small-world", "stochastic-block", "bipartite", "regulatory")
+INTERVENTION_SHARES = {
+    **{"gaussian": 0.2, "shifted": 0.15, "uniform": 0.05, "shift": 0.13, "knock-down": 0.14, "activity": 0.12},
+    **{"imperfect": 0.06, "scale": 0.05, "knock-out": 0.05, "clamp": 0.05},
+}
+MEASUREMENT_SHARES = {
+    **{"none": 0.52, "units": 0.26, "round": 0.05, "exponential": 0.04, "zero-inflate": 0.04, "noise": 0.04},
+    **{"outliers": 0.02, "dropout": 0.015, "counts": 0.015},
+}
 
 
 @dataclass(frozen=True)
@@ -20,9 +31,12 @@ class Domain:
 
     mechanisms: tuple[str, ...] = ("linear", "nn-additive", "nn")
     """The usual mechanisms; a data set has one of them, or all mixed."""
-    further: tuple[str, ...] = ("gp", "gp-additive", "post-nonlinear", "heteroscedastic", "threshold")
+    further: tuple[str, ...] = (
+        *("gp", "gp-additive", "post-nonlinear", "heteroscedastic", "threshold"),
+        *("saturating", "multiplicative", "tree", "count"),
+    )
     """Rarer mechanisms."""
-    further_share: float = 0.25
+    further_share: float = 0.3
     """Share of data sets whose mechanisms are drawn from `further`."""
     discrete: float = 0.05
     """Share of data sets of ordered values, two to six to a variable."""
@@ -32,8 +46,18 @@ class Domain:
     """Share of data sets in which every variable draws its own mechanism."""
     interventional: float = 0.45
     """Share of data sets with interventions."""
+    structured: float = 0.2
+    """Share of data sets whose graph is of blocks, layers, rings or regulators, rather than Erdos-Renyi or scale-free."""
     hidden: float = 0.1
     """Share of data sets with unmeasured common causes."""
+    mediators: float = 0.1
+    """Share of data sets in which variables between others are unmeasured."""
+    several: float = 0.1
+    """Share of interventional data sets whose regimes have two or three targets."""
+    unequal: float = 0.2
+    """Share of interventional data sets whose regimes differ in size."""
+    off_target: float = 0.1
+    """Share of interventional data sets in which regimes hit variables they do not name."""
     cells: int = 400_000
     """Rows times variables of a data set, at most."""
 
@@ -41,35 +65,51 @@ class Domain:
 def draw_simulation(domain: Domain, variables: int, *, generator: np.random.Generator) -> Simulation:
     """Draw the specification of one data set of `variables` columns."""
     d = variables
-    pairs = d * (d - 1) / 2
     share = generator.random
-    wide_noise = share() < 0.3
+    graph = _draw_graph(domain, generator)
+    most = most_edges(graph, d)
     low = 0.25 if share() < 0.6 else generator.uniform(0.05, 0.5)
-    kinds = ("none", "units", "round", "exponential", "zero-inflate", "noise")
-    interventions = ("gaussian", "shifted", "uniform", "shift", "knock-down", "activity")
     observational, targets, regime_rows = _draw_rows(domain, d, generator)
+    several = targets > 0 and share() < domain.several
+    unequal = targets > 0 and regime_rows >= 10 and share() < domain.unequal
     mechanisms = domain.further if domain.further and share() < domain.further_share else domain.mechanisms
     loudness = np.exp(generator.uniform(np.log(0.02), 0)) if targets and share() < domain.quiet else 1.0
+    noise = generator.uniform(0.2, 0.6) if share() < 0.7 else np.exp(generator.uniform(np.log(0.05), np.log(2)))
     return Simulation(
         variables=d,
-        edges=min(d * generator.uniform(0.4, 5), pairs * generator.uniform(0.4, 0.97)),
-        graph="erdos-renyi" if share() < 0.65 else "scale-free",
+        edges=min(d * generator.uniform(0.4, 5), most * generator.uniform(0.4, 0.97)),
+        graph=graph,
         mechanisms=mechanisms if share() < domain.mixed else (str(generator.choice(mechanisms)),),
-        observational_rows=observational,
+        observational_rows=max(observational, 60) if several or unequal else observational,
         root_law=_draw_law(generator, uniform=0.5, gaussian=0.25),
         root_scale=loudness * generator.uniform(0.5, 2.5) / SQRT3,
         noise_law=_draw_law(generator, uniform=0.0, gaussian=0.75),
-        noise_coefficient=loudness * (np.exp(generator.uniform(np.log(0.2), np.log(2))) if wide_noise else generator.uniform(0.2, 0.6)),
+        noise_coefficient=loudness * noise,
         noise_per_regime=share() < 0.5,
         weights=(low, 1.0 if low == 0.25 else low + generator.uniform(0.3, 1.5)),
         rescaled=share() < 0.25,
         levels=int(generator.integers(2, 7)) if share() < domain.discrete else 0,
         hidden=int(generator.integers(1, 2 + d // 5)) if share() < domain.hidden else 0,
+        mediators=int(generator.integers(1, 2 + d // 5)) if share() < domain.mediators else 0,
         targets=targets,
+        targets_per_regime=int(generator.integers(2, 4)) if several else 1,
         regime_rows=regime_rows,
-        intervention=str(generator.choice(interventions, p=(0.25, 0.2, 0.05, 0.15, 0.2, 0.15))),
-        measurement=str(generator.choice(kinds, p=(0.54, 0.28, 0.05, 0.04, 0.04, 0.05))),
+        regime_spread=generator.uniform(1.5, 6) if unequal else 1.0,
+        off_target=generator.uniform(0.1, 0.5) if targets and share() < domain.off_target else 0.0,
+        intervention=_draw_key(INTERVENTION_SHARES, generator),
+        measurement=_draw_key(MEASUREMENT_SHARES, generator),
     )
+
+
+def _draw_key(shares: dict[str, float], generator: np.random.Generator) -> str:
+    return str(generator.choice(tuple(shares), p=tuple(shares.values())))
+
+
+def _draw_graph(domain: Domain, generator: np.random.Generator) -> str:
+    """A key of `GRAPHS`."""
+    if generator.random() < domain.structured:
+        return str(generator.choice(STRUCTURED))
+    return "erdos-renyi" if generator.random() < 0.65 else "scale-free"
 
 
 def _draw_law(generator: np.random.Generator, *, uniform: float, gaussian: float) -> str:

@@ -28,7 +28,7 @@ class Size:
     """Share of the steps."""
 
 
-SIZES = (Size(2, 14, 16, 0.6), Size(15, 30, 8, 0.27), Size(31, 60, 4, 0.09), Size(61, 110, 2, 0.04))
+SIZES = (Size(2, 14, 16, 0.57), Size(15, 30, 8, 0.27), Size(31, 60, 4, 0.1), Size(61, 110, 2, 0.06))
 DROPPED = {"correlation": 0.03, "moments": 0.2, "variances": 0.4, "orders": 0.15, "estimates": 0.15, "interventions": 0.15}
 """How often each group of channels is switched off."""
 
