@@ -20,7 +20,7 @@ INTERVENTION_SHARES = {
     **{"imperfect": 0.06, "scale": 0.05, "knock-out": 0.05, "clamp": 0.05},
 }
 MEASUREMENT_SHARES = {
-    **{"none": 0.52, "units": 0.26, "round": 0.05, "exponential": 0.04, "zero-inflate": 0.04, "noise": 0.04},
+    **{"none": 0.43, "units": 0.35, "round": 0.05, "exponential": 0.04, "zero-inflate": 0.04, "noise": 0.04},
     **{"outliers": 0.02, "dropout": 0.015, "counts": 0.015},
 }
 
