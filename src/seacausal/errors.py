@@ -14,3 +14,7 @@ class DataError(SeaError, ValueError):
 
 class CheckpointError(SeaError):
     """A checkpoint or weights file is damaged or of another kind."""
+
+
+class TrainingError(SeaError):
+    """A training run that cannot go on."""

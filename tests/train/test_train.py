@@ -1,3 +1,6 @@
+import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -5,15 +8,16 @@ import pytest
 import torch
 
 from seacausal.aggregate.model import ModelConfig
-from seacausal.errors import CheckpointError, DataError
+from seacausal.errors import CheckpointError, DataError, TrainingError
 from seacausal.simulate.interventions import INTERVENTIONS
 from seacausal.simulate.measurement import MEASUREMENTS
 from seacausal.train.checkpoint import read_checkpoint
 from seacausal.train.command import read_recipe
 from seacausal.train.domain import STRUCTURED, Domain, draw_simulation
-from seacausal.train.loop import TrainConfig, pair_loss, train
+from seacausal.train.loop import TrainConfig, train
 from seacausal.train.minibatch import Size, draw_minibatch
 from seacausal.train.release import export_weights
+from seacausal.train.validation import Validation
 
 TINY = TrainConfig(
     steps=6,
@@ -49,27 +53,95 @@ def test_stopped_and_resumed_equals_one_run(tmp_path):
     assert len(losses) == 7
 
 
-def test_two_workers_take_the_steps_of_the_joint_batch(tmp_path):
-    """Both workers' examples in one process give the same gradients as the average of the two."""
-    config = replace(TINY, steps=2, workers=2, sizes=(Size(6, 6, 2, 1.0),), warmup=1)
-    tensors, _, examples = state(train(config, tmp_path / "two"))
-    assert examples == 4
-    torch.manual_seed(config.seed)
-    from seacausal.aggregate.model import Base
+JOINT = replace(TINY, steps=4, validate_every=2, validation=3, sizes=(Size(5, 6, 4, 1.0),))
 
-    model = Base(config.model)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, betas=(0.9, 0.98))
-    for step in range(2):
-        optimizer.zero_grad()
-        loss = sum(
-            pair_loss(model(channels), classes)
-            for channels, classes in (draw_minibatch(config.seed, step, rank, 2, sizes=config.sizes, domain=config.domain) for rank in range(2))
-        )
-        (loss / 2).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-    for name, value in model.named_parameters():
-        torch.testing.assert_close(tensors[f"model.{name}"], value.detach(), rtol=1e-4, atol=1e-6)
+
+def losses_of(folder, name="log.csv", column=3):
+    return [float(line.split(",")[column]) for line in (folder / name).read_text().splitlines()[1:]]
+
+
+@pytest.fixture(scope="module")
+def joint_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("joint")
+    train(JOINT, folder)
+    return folder
+
+
+def test_two_workers_take_the_steps_of_the_joint_batch(joint_run, tmp_path):
+    train(replace(JOINT, workers=2), tmp_path)
+    assert losses_of(tmp_path) == pytest.approx(losses_of(joint_run), abs=2e-5)
+    for column in (1, 2):
+        assert losses_of(tmp_path, "validation.csv", column) == pytest.approx(losses_of(joint_run, "validation.csv", column), abs=1e-3)
+    one, two = state(joint_run / "last.safetensors"), state(tmp_path / "last.safetensors")
+    assert one[1:] == two[1:] == (4, 16)
+    for name in one[0]:
+        if name.startswith("average."):
+            torch.testing.assert_close(two[0][name], one[0][name], rtol=1e-3, atol=1e-5)
+
+
+def test_torchrun_takes_the_steps_of_the_joint_batch(joint_run, tmp_path):
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
+        "steps = 4\nwarmup = 2\nevery = 1\nsave_every = 2\nvalidate_every = 2\nvalidation = 3\n[model]\nwidth = 16\nheads = 2\nblocks = 1\n"
+        "triangle = 4\nhidden = 16\n[domain]\ncells = 3000\n[[sizes]]\nsmallest = 5\nlargest = 6\nbatch = 4\nshare = 1.0\n"
+    )
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "seacausal", "train"]
+    done = subprocess.run([*command, str(tmp_path / "run"), "--recipe", str(recipe)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("last.safetensors") == 1
+    assert losses_of(tmp_path / "run") == pytest.approx(losses_of(joint_run), abs=2e-5)
+    assert losses_of(tmp_path / "run", "validation.csv", 2) == pytest.approx(losses_of(joint_run, "validation.csv", 2), abs=1e-3)
+
+
+def test_validation_is_the_same_at_every_step_and_not_among_the_training_data():
+    drawn = [Validation(0, 3, rank, 2, sizes=JOINT.sizes, domain=JOINT.domain)._minibatches for rank in (0, 1, 0)]
+    assert [len(share) for share in drawn] == [2, 1, 2]
+    assert torch.equal(drawn[0][0][0], drawn[2][0][0])
+    assert not torch.equal(drawn[0][0][1][..., 0], draw_minibatch(0, 0, 0, 1, sizes=JOINT.sizes, domain=JOINT.domain)[1][..., 0])
+
+
+def test_a_run_stops_where_validation_no_longer_improves(joint_run, tmp_path, monkeypatch):
+    """From the third validation on the score falls: after two more of them the run ends, and the best checkpoint is that of the third."""
+    scores = iter([0.2, 0.4, 0.6, 0.5, 0.6, 0.9])
+    monkeypatch.setattr(Validation, "score", lambda *_: torch.tensor([1.0, 1.0, next(scores), 1.0], dtype=torch.float64))
+    config = replace(JOINT, steps=6, validate_every=1, validation=1, patience=2)
+    train(config, tmp_path, until=4)
+    train(config, tmp_path, resume=True)
+    assert losses_of(tmp_path, "validation.csv", 2) == [0.2, 0.4, 0.6, 0.5, 0.6]
+    assert state(tmp_path / "best.safetensors")[1] == 3
+    assert state(tmp_path / "last.safetensors")[1] == 5
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_lines_after_the_last_checkpoint_are_written_once(tmp_path):
+    train(TINY, tmp_path, until=4)
+    with (tmp_path / "log.csv").open("a") as file:
+        file.write("5,1.0,10,0.9\n")  # as by a run that was killed before the next checkpoint
+    train(TINY, tmp_path, resume=True)
+    assert [int(line.split(",")[0]) for line in (tmp_path / "log.csv").read_text().splitlines()[1:]] == [1, 2, 3, 4, 5, 6]
+
+
+def test_progress_names_speed_score_and_time_left(joint_run, tmp_path, capfd):
+    train(replace(JOINT, steps=4), tmp_path)
+    first, *_, last = capfd.readouterr().err.splitlines()
+    assert re.fullmatch(r"step 1 of 4, loss \d\.\d{4}", first)
+    assert re.fullmatch(r"step 4 of 4, loss \d\.\d{4}, validation mAP \d\.\d{3}, \d+ data sets/s, 0 min left", last)
+
+
+def test_a_loss_that_is_no_number_keeps_the_minibatch(tmp_path, monkeypatch):
+    monkeypatch.setattr("seacausal.train.loop.pair_loss", lambda logits, _: logits.sum() * torch.nan)
+    with pytest.raises(TrainingError, match="found nan at step 0, worker 0"):
+        train(TINY, tmp_path)
+    channels, _ = draw_minibatch(TINY.seed, 0, 0, 1, sizes=TINY.sizes, domain=TINY.domain)
+    with np.load(tmp_path / "failed.npz") as kept:
+        assert np.array_equal(kept["channels"], channels.numpy())
+    assert not (tmp_path / "last.safetensors").exists()
+
+
+def test_unknown_devices_are_refused(tmp_path):
+    with pytest.raises(DataError, match="found 'abacus'"):
+        train(TINY, tmp_path / "run", device="abacus")
+    assert not (tmp_path / "run").exists()
 
 
 def test_minibatches_are_functions_of_their_numbers():
@@ -102,8 +174,9 @@ def test_runs_are_not_overwritten_and_resume_needs_one(tmp_path):
     train(TINY, tmp_path, until=1)
     with pytest.raises(DataError, match="must not hold a run already"):
         train(TINY, tmp_path)
-    with pytest.raises(CheckpointError, match="must have the sizes"):
-        train(replace(TINY, model=ModelConfig(width=32)), tmp_path, resume=True)
+    for workers in (1, 2):
+        with pytest.raises(CheckpointError, match=r"^'.*last\.safetensors' must have the sizes .*width': 32.* found .*width': 16"):
+            train(replace(TINY, workers=workers, model=ModelConfig(width=32)), tmp_path, resume=True)
 
 
 def test_damaged_checkpoints_are_named(tmp_path):

@@ -19,7 +19,9 @@ FORMAT = "seacausal-training-1"
 def write_checkpoint(path: Path, tensors: dict[str, Tensor], header: dict[str, object]) -> None:
     """Write all or nothing: a temporary file is moved into place."""
     temporary = path.with_name(path.name + ".part")
-    save_file({k: v.detach().contiguous().clone() for k, v in tensors.items()}, temporary, metadata={"format": FORMAT, "header": json.dumps(header)})
+    save_file(
+        {k: v.detach().cpu().contiguous().clone() for k, v in tensors.items()}, temporary, metadata={"format": FORMAT, "header": json.dumps(header)}
+    )
     os.replace(temporary, path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Train:
-    """Train a network on data simulated on the fly; log.csv and last.safetensors grow in the folder."""
+    """Train a network on data simulated on the fly; last.safetensors, log.csv and curves.png grow in the folder.
+
+    torchrun -m seacausal train ... trains with torchrun's processes in place of its own.
+    """
 
     folder: tyro.conf.Positional[Path]
     """Where the run lives."""
@@ -33,6 +37,8 @@ class Train:
     """Processes, over the recipe."""
     seed: int | None = None
     """Seed, over the recipe."""
+    device: str = "cpu"
+    """Where the network runs, as torch names it: cpu, cuda, cuda:1. Data sets are simulated by the processor."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +59,9 @@ def run_train(arguments: list[str], parse: Callable[..., Any]) -> None:
     train_module = _import_torch_side("seacausal.train.loop")
     config = read_recipe(options.recipe) if options.recipe else train_module.TrainConfig()
     given = {name: getattr(options, name) for name in ("steps", "workers", "seed") if getattr(options, name) is not None}
-    path = train_module.train(replace(config, **given), options.folder, resume=options.resume)
-    sys.stdout.write(f"{path}\n")
+    path = train_module.train(replace(config, **given), options.folder, resume=options.resume, device=options.device)
+    if os.environ.get("RANK", "0") == "0":
+        sys.stdout.write(f"{path}\n")
 
 
 def run_export(arguments: list[str], parse: Callable[..., Any]) -> None:

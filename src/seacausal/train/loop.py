@@ -1,27 +1,30 @@
 """The training loop: data parallel over single-threaded worker processes, resumable to the bit.
 
 Every worker simulates its own share of the minibatch, gradients are averaged, and every worker takes the same step, so nothing but gradients is
-exchanged. The state after step s depends on the configuration and s alone, whatever stops lay between.
+exchanged. The state after step s depends on the configuration and s alone, whatever stops lay between. Under torchrun its processes are the workers.
 """
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import torch
 import torch.distributed as dist
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
-from torch.multiprocessing.spawn import spawn
+from torch.multiprocessing.spawn import ProcessRaisedException, spawn
 
 from seacausal.aggregate.model import Base, ModelConfig
-from seacausal.errors import CheckpointError, DataError
+from seacausal.errors import CheckpointError, DataError, TrainingError
 from seacausal.train.checkpoint import flatten_optimizer, read_checkpoint, restore_optimizer, write_checkpoint
 from seacausal.train.domain import Domain
+from seacausal.train.journal import Journal
 from seacausal.train.minibatch import SIZES, Size, draw_minibatch
+from seacausal.train.validation import Validation, pair_loss
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,12 @@ class TrainConfig:
     """Steps between log lines."""
     save_every: int = 1000
     """Steps between checkpoints."""
+    validate_every: int = 0
+    """Steps between validations, 0 for none."""
+    validation: int = 20
+    """Minibatches of the fixed data sets that are scored then."""
+    patience: int = 0
+    """Stop after so many validations in a row without a better mAP; 0 never stops early."""
     model: ModelConfig = field(default_factory=ModelConfig)
     """Sizes of the network."""
     domain: Domain = field(default_factory=Domain)
@@ -56,14 +65,8 @@ class TrainConfig:
     """How wide they are."""
 
 
-def pair_loss(logits: Tensor, classes: Tensor) -> Tensor:
-    """Mean cross entropy (nats) over unordered pairs; (b, d, d, 3) and (b, d, d)."""
-    i, j = torch.triu_indices(logits.shape[1], logits.shape[1], 1)
-    return F.cross_entropy(logits[:, i, j].reshape(-1, 3), classes[:, i, j].reshape(-1))
-
-
-def train(config: TrainConfig, folder: Path, *, resume: bool = False, until: int | None = None) -> Path:
-    """Train in `folder`; returns the checkpoint `last.safetensors`. `log.csv` has step, seconds, examples and loss.
+def train(config: TrainConfig, folder: Path, *, resume: bool = False, until: int | None = None, device: str = "cpu") -> Path:
+    """Train in `folder`; returns the checkpoint `last.safetensors`. Beside it `best.safetensors`, of the best validation, and the files of `Journal`.
 
     Parameters
     ----------
@@ -71,109 +74,188 @@ def train(config: TrainConfig, folder: Path, *, resume: bool = False, until: int
         Go on from `last.safetensors`; the schedule of `config` may be longer than before.
     until
         Stop after this step, as if interrupted.
+    device
+        Where the network runs, as torch names it. Data sets are simulated by the processor.
 
     Raises
     ------
     DataError
-        If `folder` already holds a run and `resume` is not set.
+        If `folder` already holds a run and `resume` is not set, or there is no such device.
     CheckpointError
         If there is nothing to resume, or it has other sizes.
+    TrainingError
+        If the loss is no number any more; the minibatch is kept in `failed.npz`.
     """
+    _check_device(device)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "last.safetensors"
     if path.exists() and not resume:
         raise DataError(f"'{folder}' must not hold a run already; found {path.name}. Pass --resume to go on, or another folder.")
     if resume and not path.exists():
         raise CheckpointError(f"'{folder}' must hold a run to resume; found no {path.name}. Leave --resume out to start one.")
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        rank, workers = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+        local = f"cuda:{os.environ['LOCAL_RANK']}" if device == "cuda" else device
+        _work(rank, replace(config, workers=workers), path, until, "env://", local)
+        return path
     with tempfile.TemporaryDirectory() as store:
         if config.workers == 1:
-            _work(0, config, path, until, None)
+            _work(0, config, path, until, None, device)
             torch.set_flush_denormal(False)  # this process goes on to other things
         else:
-            spawn(_work, (config, path, until, f"file://{store}/store"), nprocs=config.workers)
+            try:
+                spawn(_work, (config, path, until, f"file://{store}/store", device), nprocs=config.workers)
+            except ProcessRaisedException as error:
+                raise _error_of_worker(error) from None
     return path
 
 
-def _work(rank: int, config: TrainConfig, path: Path, until: int | None, store: str | None) -> None:
+def _error_of_worker(error: ProcessRaisedException) -> Exception:
+    """What a worker raised on purpose, read from the last line of its traceback; else the error as it is."""
+    kind, _, message = str(error).strip().splitlines()[-1].partition(": ")
+    known = {f"{one.__module__}.{one.__name__}": one for one in (CheckpointError, TrainingError)}
+    return known[kind](message) if kind in known else error
+
+
+def _check_device(device: str) -> None:
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(f"`device` must be one that torch can use; found {device!r} ({reason}). Leave it out for the processor.") from None
+
+
+def _work(rank: int, config: TrainConfig, path: Path, until: int | None, store: str | None, device: str) -> None:
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     if store:
         dist.init_process_group("gloo", init_method=store, rank=rank, world_size=config.workers)
-    torch.manual_seed(config.seed)
-    model = Base(config.model)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, betas=(0.9, 0.98))
-    average = {name: value.detach().clone() for name, value in model.named_parameters()}
-    step, examples, seconds = 0, 0, 0.0
-    if path.exists():
-        step, examples, seconds = _restore(path, config, model, optimizer, average)
-    started = time.perf_counter() - seconds
-    losses: list[Tensor] = []
+    run = _Run(rank, config, path, device)
     last = min(config.steps, until if until is not None else config.steps)
-    while step < last:
-        for group in optimizer.param_groups:
-            group["lr"] = config.learning_rate * _schedule(step, config)
-        channels, classes = draw_minibatch(config.seed, step, rank, config.workers, sizes=config.sizes, domain=config.domain)
-        loss = pair_loss(model(channels), classes)
-        if not torch.isfinite(loss):
-            raise FloatingPointError(f"The loss became {loss.item()} at step {step}, worker {rank}, {classes.shape[1]} variables.")
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        _average_gradients(model, config.workers)
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        step += 1
-        examples += len(channels) * config.workers
-        decay = min(config.ema, (1 + step) / (10 + step))
-        with torch.no_grad():
-            for name, value in model.named_parameters():
-                average[name].lerp_(value, 1 - decay)
-        losses.append(loss.detach())
-        if step % config.every == 0 or step == last:
-            if rank == 0:
-                _write_log(path.with_name("log.csv"), step, time.perf_counter() - started, examples, float(torch.stack(losses).mean()))
-            losses.clear()
-        if rank == 0 and (step % config.save_every == 0 or step == last):
-            header = {"step": step, "examples": examples, "seconds": time.perf_counter() - started, "config": asdict(config)}
-            tensors = {f"model.{k}": v for k, v in model.named_parameters()} | {f"average.{k}": v for k, v in average.items()}
-            write_checkpoint(path, tensors | flatten_optimizer(optimizer), header)
+    while run.step < last and not run.stopped:
+        run.advance()
+        if run.step % config.every == 0 or run.step == last:
+            run.log()
+        if config.validate_every and run.step % config.validate_every == 0:
+            run.validate()
+        if run.step % config.save_every == 0 or run.step == last or run.stopped:
+            run.save(path)
+    if rank == 0:
+        run.journal.draw()
     if store:
         dist.destroy_process_group()
+
+
+class _Run:
+    """The state of one worker; all of it but the rank is the same in every worker."""
+
+    def __init__(self, rank: int, config: TrainConfig, path: Path, device: str) -> None:
+        self.rank, self.config, self.path, self.device = rank, config, path, device
+        torch.manual_seed(config.seed)
+        self.model = Base(config.model).to(device)
+        self.parameters = dict(self.model.named_parameters())
+        self.optimizer = torch.optim.AdamW(self.parameters.values(), lr=config.learning_rate, weight_decay=config.weight_decay, betas=(0.9, 0.98))
+        self.average = {name: value.detach().clone() for name, value in self.parameters.items()}
+        self.step, self.examples, self.best, self.waited, seconds = 0, 0, -1.0, 0, 0.0
+        self.journal = Journal(path.parent, config.steps)
+        if path.exists():
+            seconds = self._restore(path)
+            if rank == 0:
+                self.journal.resume(self.step)
+        self.started = time.perf_counter() - seconds
+        self.losses: list[Tensor] = []
+        self.validation = None
+        if config.validate_every:
+            self.validation = Validation(config.seed, config.validation, rank, config.workers, sizes=config.sizes, domain=config.domain)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether validations have long not become better."""
+        return 0 < self.config.patience <= self.waited
+
+    def advance(self) -> None:
+        """One step of the optimiser."""
+        config = self.config
+        for group in self.optimizer.param_groups:
+            group["lr"] = config.learning_rate * _schedule(self.step, config)
+        channels, classes = draw_minibatch(config.seed, self.step, self.rank, config.workers, sizes=config.sizes, domain=config.domain)
+        loss = pair_loss(self.model(channels.to(self.device)), classes.to(self.device))
+        if not torch.isfinite(loss):
+            failed = self.path.with_name("failed.npz")
+            np.savez_compressed(failed, channels=channels.numpy(), classes=classes.numpy(), step=self.step, worker=self.rank)
+            raise TrainingError(
+                f"The loss must stay finite; found {loss.item()} at step {self.step}, worker {self.rank}. "
+                f"The minibatch is kept in '{failed}'; lower the learning rate."
+            )
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        self.losses.append(self._average_gradients(loss.detach()))
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimizer.step()
+        self.step += 1
+        self.examples += len(channels) * config.workers
+        decay = min(config.ema, (1 + self.step) / (10 + self.step))
+        with torch.no_grad():
+            for name, value in self.parameters.items():
+                self.average[name].lerp_(value, 1 - decay)
+
+    def log(self) -> None:
+        """The mean loss since the last time, over all workers."""
+        if self.rank == 0:
+            self.journal.write_step(self.step, time.perf_counter() - self.started, self.examples, float(torch.stack(self.losses).mean()))
+        self.losses.clear()
+
+    def validate(self) -> None:
+        """Scores the averaged weights, and keeps the checkpoint if they were never better."""
+        assert self.validation is not None
+        total = self.validation.score(self.model, self.average)
+        if self.config.workers > 1:
+            dist.all_reduce(total)
+        loss, score = float(total[0] / total[1]), float(total[2] / total[3].clamp(min=1))
+        self.waited = 0 if score > self.best else self.waited + 1
+        self.best = max(self.best, score)
+        if self.rank == 0:
+            self.journal.write_validation(self.step, loss, score)
+        if self.waited == 0:
+            self.save(self.path.with_name("best.safetensors"))
+
+    def save(self, path: Path) -> None:
+        """A checkpoint, by the first worker."""
+        if self.rank == 0:
+            header = {"step": self.step, "examples": self.examples, "seconds": time.perf_counter() - self.started, "config": asdict(self.config)}
+            tensors = {f"model.{k}": v for k, v in self.parameters.items()} | {f"average.{k}": v for k, v in self.average.items()}
+            write_checkpoint(path, tensors | flatten_optimizer(self.optimizer), header | {"best": self.best, "waited": self.waited})
+
+    def _average_gradients(self, loss: Tensor) -> Tensor:
+        """Leaves the mean gradient of all workers in the parameters, and returns their mean loss."""
+        if self.config.workers == 1:
+            return loss
+        parameters = self.parameters.values()
+        gradients = [p.grad if p.grad is not None else torch.zeros_like(p) for p in parameters]
+        flat = torch.cat([*(g.reshape(-1) for g in gradients), loss.reshape(1)]) / self.config.workers
+        dist.all_reduce(flat)
+        at = 0
+        for parameter in parameters:
+            parameter.grad = flat[at : at + parameter.numel()].view_as(parameter)
+            at += parameter.numel()
+        return flat[-1]
+
+    def _restore(self, path: Path) -> float:
+        """Takes up the state of a checkpoint; returns the seconds it took."""
+        tensors, header = read_checkpoint(path)
+        found, wanted = header["config"]["model"], asdict(self.config.model)
+        if found != wanted:
+            raise CheckpointError(f"'{path}' must have the sizes {wanted}; found {found}. Resume with the recipe it was started with.")
+        with torch.no_grad():
+            for name, value in self.parameters.items():
+                value.copy_(tensors[f"model.{name}"])
+                self.average[name].copy_(tensors[f"average.{name}"])
+        restore_optimizer(self.optimizer, tensors)
+        self.step, self.examples = header["step"], header["examples"]
+        self.best, self.waited = header.get("best", -1.0), header.get("waited", 0)
+        return header["seconds"]
 
 
 def _schedule(step: int, config: TrainConfig) -> float:
     left = (config.steps - step) / max(1.0, config.decay * config.steps)
     return min(1.0, (step + 1) / config.warmup, left)
-
-
-def _average_gradients(model: Base, workers: int) -> None:
-    if workers == 1:
-        return
-    gradients = [p.grad if p.grad is not None else torch.zeros_like(p) for p in model.parameters()]
-    flat = torch.cat([g.reshape(-1) for g in gradients]) / workers
-    dist.all_reduce(flat)
-    at = 0
-    for parameter in model.parameters():
-        parameter.grad = flat[at : at + parameter.numel()].view_as(parameter)
-        at += parameter.numel()
-
-
-def _restore(path: Path, config: TrainConfig, model: Base, optimizer: torch.optim.Optimizer, average: dict[str, Tensor]) -> tuple[int, int, float]:
-    tensors, header = read_checkpoint(path)
-    if header["config"]["model"] != asdict(config.model):
-        raise CheckpointError(
-            f"'{path}' must have the sizes {asdict(config.model)}; found {header['config']['model']}. Resume with the recipe it was started with."
-        )
-    with torch.no_grad():
-        for name, value in model.named_parameters():
-            value.copy_(tensors[f"model.{name}"])
-            average[name].copy_(tensors[f"average.{name}"])
-    restore_optimizer(optimizer, tensors)
-    return header["step"], header["examples"], header["seconds"]
-
-
-def _write_log(path: Path, step: int, seconds: float, examples: int, loss: float) -> None:
-    """One more line of `log.csv`, which is begun where it is missing."""
-    with path.open("a", encoding="utf-8") as file:
-        if file.tell() == 0:
-            file.write("step,seconds,examples,loss\n")
-        file.write(f"{step},{seconds:.1f},{examples},{loss:.5f}\n")

@@ -36,7 +36,7 @@ DROPPED = {"correlation": 0.03, "moments": 0.2, "variances": 0.4, "orders": 0.15
 def draw_minibatch(
     seed: int, step: int, rank: int, workers: int, *, sizes: tuple[Size, ...] = SIZES, domain: Domain | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The share of one worker.
+    """The share of one worker; where `workers` divides the batch, the shares of all are together what one worker would draw.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def draw_minibatch(
     size = sizes[shared.choice(len(sizes), p=share / share.sum())]
     d = int(shared.integers(size.smallest, size.largest + 1))
     count = max(1, size.batch // workers)
-    channels, classes = zip(*[_draw_example(np.random.default_rng([seed, step, rank, example]), d, domain or Domain()) for example in range(count)])
+    channels, classes = zip(*[_draw_example(np.random.default_rng([seed, step, rank * count + k]), d, domain or Domain()) for k in range(count)])
     return torch.from_numpy(np.stack(channels)), torch.from_numpy(np.stack(classes))
 
 

@@ -1,0 +1,49 @@
+"""Data sets that are drawn once, never trained on, and scored again and again with the averaged weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.func import functional_call
+
+from seacausal.aggregate.model import Base
+from seacausal.graph.metrics import score_average_precision
+from seacausal.train.domain import Domain
+from seacausal.train.minibatch import Size, draw_minibatch
+
+STREAM = 2**40
+"""Validation minibatches are those of the steps from here on, which no run reaches."""
+
+
+class Validation:
+    """The share of one worker of the fixed sets."""
+
+    def __init__(self, seed: int, minibatches: int, rank: int, workers: int, *, sizes: tuple[Size, ...], domain: Domain) -> None:
+        numbers = range(rank, minibatches, workers)
+        self._minibatches = [draw_minibatch(seed, STREAM + number, 0, 1, sizes=sizes, domain=domain) for number in numbers]
+
+    def score(self, model: Base, weights: dict[str, Tensor]) -> Tensor:
+        """(4,) float64: sum of the losses (nats a pair) and number of minibatches, sum of the average precisions and number of data sets."""
+        total = np.zeros(4)
+        for channels, classes in self._minibatches:
+            device = next(iter(weights.values())).device
+            with torch.no_grad():
+                logits = functional_call(model, weights, (channels.to(device),)).cpu()
+            total[:2] += float(pair_loss(logits, classes)), 1
+            scores = [score_average_precision(truth, guess) for truth, guess in _each(logits, classes) if truth.any()]
+            total[2:] += sum(scores), len(scores)
+        return torch.from_numpy(total)
+
+
+def _each(logits: Tensor, classes: Tensor) -> Sequence[tuple[np.ndarray, np.ndarray]]:
+    """(d, d) adjacency and probabilities of i -> j for every data set."""
+    return list(zip((classes == 1).numpy(), logits.softmax(-1)[..., 1].numpy()))
+
+
+def pair_loss(logits: Tensor, classes: Tensor) -> Tensor:
+    """Mean cross entropy (nats) over unordered pairs; (b, d, d, 3) and (b, d, d)."""
+    i, j = torch.triu_indices(logits.shape[1], logits.shape[1], 1)
+    return torch.nn.functional.cross_entropy(logits[:, i, j].reshape(-1, 3), classes[:, i, j].reshape(-1))
