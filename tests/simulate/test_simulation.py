@@ -62,7 +62,7 @@ def test_noise_has_mean_0_and_standard_deviation_1(law):
     assert noise.shape == (size,)
     noise = noise.astype(float)
     assert abs(noise.mean()) < 4.5 / math.sqrt(size)
-    # The standard error of a variance is sqrt((kurtosis - 1) / n); no law has a kurtosis above 9.
+    # The standard error of a variance is sqrt((kurtosis - 1) / n); no law has a kurtosis above 9 ("irregular" draws its own, for this seed below).
     assert abs(noise.var() - 1) < 4.5 * math.sqrt(8 / size)
 
 

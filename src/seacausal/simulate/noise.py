@@ -22,6 +22,17 @@ def _mixture(generator: np.random.Generator, size: int) -> np.ndarray:
     return centre * generator.choice([-1.0, 1.0], size) + np.sqrt(1 - centre**2) * generator.standard_normal(size)
 
 
+def _irregular(generator: np.random.Generator, size: int) -> np.ndarray:
+    """A mixture of two to six Gaussians of any weights, centres and widths, as measured marginals may look."""
+    parts = int(generator.integers(2, 7))
+    weight = generator.dirichlet(np.ones(parts))
+    centre, width = generator.standard_normal(parts), np.exp(generator.uniform(np.log(0.05), 0, parts))
+    mean = weight @ centre
+    spread = np.sqrt(weight @ (width**2 + (centre - mean) ** 2))
+    part = generator.choice(parts, size, p=weight)
+    return (centre[part] - mean + width[part] * generator.standard_normal(size)) / spread
+
+
 LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "gaussian": lambda generator, size: generator.standard_normal(size, dtype=np.float32),
     "uniform": lambda generator, size: generator.uniform(-SQRT3, SQRT3, size),
@@ -30,6 +41,7 @@ LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "gumbel": _gumbel,
     "student": _student,
     "mixture": _mixture,
+    "irregular": _irregular,
 }
 
 

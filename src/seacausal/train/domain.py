@@ -12,9 +12,17 @@ import numpy as np
 
 from seacausal.simulate.dataset import Simulation
 from seacausal.simulate.graphs import most_edges
-from seacausal.simulate.noise import LAWS, SQRT3
+from seacausal.simulate.noise import SQRT3
 
 STRUCTURED = ("small-world", "stochastic-block", "bipartite", "regulatory")
+ROOT_SHARES = {
+    **{"uniform": 0.4, "gaussian": 0.24, "irregular": 0.14, "mixture": 0.05},
+    **{"laplace": 0.04, "exponential": 0.05, "gumbel": 0.04, "student": 0.04},
+}
+NOISE_SHARES = {
+    **{"gaussian": 0.76, "uniform": 0.04, "irregular": 0.03, "mixture": 0.03},
+    **{"laplace": 0.04, "exponential": 0.03, "gumbel": 0.03, "student": 0.04},
+}
 INTERVENTION_SHARES = {
     **{"gaussian": 0.2, "shifted": 0.15, "uniform": 0.05, "shift": 0.13, "knock-down": 0.14, "activity": 0.12},
     **{"imperfect": 0.06, "scale": 0.05, "knock-out": 0.05, "clamp": 0.05},
@@ -81,9 +89,9 @@ def draw_simulation(domain: Domain, variables: int, *, generator: np.random.Gene
         graph=graph,
         mechanisms=mechanisms if share() < domain.mixed else (str(generator.choice(mechanisms)),),
         observational_rows=max(observational, 60) if several or unequal else observational,
-        root_law=_draw_law(generator, uniform=0.5, gaussian=0.25),
+        root_law=_draw_key(ROOT_SHARES, generator),
         root_scale=loudness * generator.uniform(0.5, 2.5) / SQRT3,
-        noise_law=_draw_law(generator, uniform=0.0, gaussian=0.75),
+        noise_law=_draw_key(NOISE_SHARES, generator),
         noise_coefficient=loudness * noise,
         noise_per_regime=share() < 0.5,
         weights=(low, 1.0 if low == 0.25 else low + generator.uniform(0.3, 1.5)),
@@ -110,13 +118,6 @@ def _draw_graph(domain: Domain, generator: np.random.Generator) -> str:
     if generator.random() < domain.structured:
         return str(generator.choice(STRUCTURED))
     return "erdos-renyi" if generator.random() < 0.65 else "scale-free"
-
-
-def _draw_law(generator: np.random.Generator, *, uniform: float, gaussian: float) -> str:
-    draw = generator.random()
-    if draw < uniform:
-        return "uniform"
-    return "gaussian" if draw < uniform + gaussian else str(generator.choice(tuple(LAWS)))
 
 
 def _draw_rows(domain: Domain, d: int, generator: np.random.Generator) -> tuple[int, int, int]:
