@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, get_args
 
 import numpy as np
 
-from seacausal.aggregate.encoding import GROUPS, encode
+from seacausal.aggregate.encoding import GROUPS
 from seacausal.aggregate.network import Network, released
 from seacausal.data import Dataset, Degenerate, EdgeProbabilities
 from seacausal.errors import DataError
@@ -299,7 +299,7 @@ def _infer(
 
     def predict(channels: dict[str, np.ndarray]) -> np.ndarray:
         assert network is not None
-        return network.predict(encode(channels, len(dataset.values), groups))
+        return network.predict_table(channels, len(dataset.values), groups)
 
     views = view_dataset(
         dataset,

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from seacausal.aggregate.encoding import WIDTH
+from seacausal.aggregate.encoding import WIDTH, encode
+from seacausal.aggregate.neighbourhoods import predict_logits
 from seacausal.errors import CheckpointError
 
 
@@ -61,11 +62,20 @@ class Network:
 
     def predict(self, channels: np.ndarray) -> np.ndarray:
         """(d, d, c) float32 -> (d, d) float64, entry [i, j] the probability of i -> j; the diagonal is 0."""
-        logits = self.logits(channels).astype(np.float64)
-        weights = np.exp(logits - logits.max(-1, keepdims=True))
-        direct = weights[..., 1] / weights.sum(-1)
-        np.fill_diagonal(direct, 0)
-        return direct
+        return to_direct(self.logits(channels))
+
+    def predict_table(self, channels: dict[str, np.ndarray], rows: int, groups: set[str]) -> np.ndarray:
+        """The same from the channels by name, for any number of variables; parameters as in `encode`."""
+        return to_direct(predict_logits(channels, lambda part: self.logits(encode(part, rows, groups))))
+
+
+def to_direct(logits: np.ndarray) -> np.ndarray:
+    """(d, d, 3) logits of no edge, i -> j, j -> i -> (d, d) float64 probabilities of i -> j; the diagonal is 0."""
+    logits = logits.astype(np.float64)
+    weights = np.exp(logits - logits.max(-1, keepdims=True))
+    direct = weights[..., 1] / weights.sum(-1)
+    np.fill_diagonal(direct, 0)
+    return direct
 
 
 def released(name: str = "base", *, threads: int = 0) -> Network:
