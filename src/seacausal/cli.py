@@ -33,7 +33,7 @@ USAGE = """usage: seacausal COMMAND [OPTIONS]      (seacausal COMMAND --help lis
   simulate FILE.npz   a data set with its true graph
   train FOLDER        train a network on data simulated on the fly       (extra "train")
   export CHECKPOINT   turn a training checkpoint into released weights   (extra "train")
-  bench SUITE         accuracy and speed: simulated, interventional, external, speed, estimators
+  bench SUITE         accuracy and speed: simulated, interventional, large, external, speed, estimators
 
   seacausal --version
 """

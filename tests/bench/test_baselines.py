@@ -24,3 +24,10 @@ def test_baselines_that_need_five_variables_are_left_out():
     assert np.isnan(scores.mean("vote"))
     assert np.isnan(scores.mean("resolve"))
     assert scores.mean("correlation") > 0
+
+
+def test_large_sets_are_of_hundreds_of_variables():
+    case = next(iter(simulated_cases(large=True)))
+    assert case.group == "N=300, E=600"
+    assert case.dataset.values.shape == (3000, 300)
+    assert abs(case.dataset.adjacency.sum() - 600) < 60

@@ -19,14 +19,14 @@ from seacausal.bench.suites import MECHANISMS, external_cases, simulated_cases
 class Bench:
     """Measure accuracy or speed and print the table in Markdown."""
 
-    suite: tyro.conf.Positional[Literal["simulated", "interventional", "external", "speed", "estimators"]]
+    suite: tyro.conf.Positional[Literal["simulated", "interventional", "large", "external", "speed", "estimators"]]
     """What to measure."""
     standardised: bool = False
     """Bring every column to mean 0 and variance 1 first."""
     roots: Literal["uniform", "gaussian"] = "uniform"
     """Law of the roots of simulated sets."""
     graphs: int | None = None
-    """Graphs a cell; 20 by default, 5 at N=100."""
+    """Graphs a cell; 20 by default, 5 at N=100, 2 and 1 for `large`."""
     largest: int = 100
     """Leave out cells with more variables."""
     data: Path = Path("../shared/data")
@@ -45,7 +45,8 @@ def run_bench(arguments: list[str], parse: Callable[..., Any]) -> None:
     elif options.suite == "external":
         _print_external(measure(external_cases(options.data), standardised=options.standardised, progress=_tell))
     else:
-        cases = simulated_cases(roots=options.roots, interventional=options.suite == "interventional", graphs=options.graphs, largest=options.largest)
+        suite = {"interventional": options.suite == "interventional", "large": options.suite == "large"}
+        cases = simulated_cases(roots=options.roots, graphs=options.graphs, largest=options.largest, **suite)
         _print_cells(measure(cases, standardised=options.standardised, progress=_tell))
 
 

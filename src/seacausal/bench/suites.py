@@ -16,6 +16,8 @@ from seacausal.simulate.dataset import Simulation, simulate_dataset
 MECHANISMS = ("linear", "nn-additive", "nn", "sigmoid", "polynomial")
 CELLS = ((10, 10, 20), (20, 20, 20), (10, 40, 20), (20, 80, 20), (100, 400, 5))
 """Variables, expected edges, graphs."""
+LARGE_CELLS = ((300, 600, 2), (600, 1200, 1))
+LARGE_ROWS = 3000
 
 EXTERNAL = {
     "Sachs (dcdi)": "sachs/dcdi_5846/uniform.npz",
@@ -53,7 +55,9 @@ class Case:
     """With its true graph."""
 
 
-def simulated_cases(*, roots: str = "uniform", interventional: bool = False, graphs: int | None = None, largest: int = 100) -> Iterator[Case]:
+def simulated_cases(
+    *, roots: str = "uniform", interventional: bool = False, graphs: int | None = None, largest: int = 100, large: bool = False
+) -> Iterator[Case]:
     """Unseen simulated sets: Erdos-Renyi, 1,000 rows per variable.
 
     Parameters
@@ -64,15 +68,18 @@ def simulated_cases(*, roots: str = "uniform", interventional: bool = False, gra
         Graphs a cell; 20 by default, 5 at N=100.
     interventional
         The paper's setting: rows shared equally by the observational regime and one perfect intervention, N(0, 1), on every variable.
+    large
+        Scale-free graphs of hundreds of variables and 3,000 rows instead.
     """
-    for d, edges, count in CELLS:
-        if d > largest:
+    for d, edges, count in LARGE_CELLS if large else CELLS:
+        if d > largest and not large:
             continue
+        graph_law, total = ("scale-free", LARGE_ROWS) if large else ("erdos-renyi", 1000 * d)
         for mechanism in MECHANISMS:
             for graph in range(graphs or count):
-                simulation = Simulation(variables=d, edges=edges, mechanisms=(mechanism,), observational_rows=1000 * d, root_law=roots)
+                simulation = Simulation(d, edges, graph_law, mechanisms=(mechanism,), observational_rows=total, root_law=roots)
                 if interventional:
-                    rows = 1000 * d // (d + 1)
+                    rows = total // (d + 1)
                     simulation = replace(simulation, observational_rows=rows, targets=d, regime_rows=rows)
                 generator = np.random.default_rng([2026, d, edges, graph, MECHANISMS.index(mechanism)])
                 yield Case(f"N={d}, E={edges}", mechanism, simulate_dataset(simulation, generator=generator))
