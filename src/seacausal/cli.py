@@ -31,6 +31,8 @@ USAGE = """usage: seacausal COMMAND [OPTIONS]      (seacausal COMMAND --help lis
   algorithms          the local estimators, statistics and samplers
   demo                discover on the Sachs protein data that come with seacausal
   simulate FILE.npz   a data set with its true graph
+  collection paper    the simulated sets of the SEA paper, in its file layout
+  sortability FILE    how far variance or R2 gives the causal order away in simulated sets
   train FOLDER        train a network on data simulated on the fly       (extra "train")
   export CHECKPOINT   turn a training checkpoint into released weights   (extra "train")
   bench SUITE         accuracy and speed: simulated, interventional, external, speed, estimators
@@ -404,6 +406,20 @@ def run_export(arguments: list[str]) -> None:
     run(arguments, parse)
 
 
+def run_collection(arguments: list[str]) -> None:
+    """`seacausal collection`."""
+    from seacausal.simulate.command import run_collection as run
+
+    run(arguments, parse)
+
+
+def run_sortability(arguments: list[str]) -> None:
+    """`seacausal sortability`."""
+    from seacausal.simulate.command import run_sortability as run
+
+    run(arguments, parse)
+
+
 def run_bench(arguments: list[str]) -> None:
     """`seacausal bench`."""
     from seacausal.bench.command import run_bench as run
@@ -416,6 +432,8 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "algorithms": run_algorithms,
     "demo": run_demo,
     "simulate": run_simulate,
+    "collection": run_collection,
+    "sortability": run_sortability,
     "train": run_train,
     "export": run_export,
     "bench": run_bench,
