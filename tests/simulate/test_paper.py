@@ -12,9 +12,9 @@ from seacausal.errors import DataError
 from seacausal.io.layout import name_layout, read_layout
 from seacausal.io.npz import write_dataset
 from seacausal.io.table import read_table
-from seacausal.simulate import collection, paper
-from seacausal.simulate.collection import SETTINGS, count_bytes, write_collection
-from seacausal.simulate.paper import DENSITIES, TRAINED, UNSEEN, Paper, list_models, simulate_model
+from seacausal.simulate import paper
+from seacausal.simulate.collection import SETTINGS, write_collection
+from seacausal.simulate.paper import DENSITIES, TRAINED, UNSEEN, Model, Paper, list_models, settle, simulate_model
 
 
 @pytest.fixture
@@ -25,6 +25,10 @@ def few(monkeypatch):
     monkeypatch.setattr(paper, "UNSEEN", {})
     monkeypatch.setattr(paper, "DENSITIES", (2,))
     return Paper(largest=10, rows=20)
+
+
+def write(folder, chosen, **options):
+    return write_collection(folder, list_models(chosen), settle(chosen), **options)
 
 
 def contents(folder):
@@ -38,6 +42,7 @@ def test_there_are_as_many_as_in_the_paper():
     assert len({(model.folder, model.number) for model in models}) == len(models)
     combinations = {(model.mechanism, model.simulation.graph, model.simulation.variables, model.simulation.edges) for model in models}
     assert len(combinations) == (len(TRAINED) + len(UNSEEN)) * 2 * 3 * len(DENSITIES)
+    assert {model.simulation.graph for model in models if "scale-free" in model.folder} == {"scale-free-replaced"}  # the generator's own
     assert len(list_models(Paper(limit=2, largest=20))) == (3 * 3 + len(UNSEEN)) * 2 * 2 * 4 * 2
 
 
@@ -78,25 +83,25 @@ def test_names_seed_and_models_differ():
 
 
 def test_files_depend_on_no_number_of_workers_and_runs_go_on(few, tmp_path):
-    assert write_collection(tmp_path / "one", few, workers=1) == (8, 0)
+    assert write(tmp_path / "one", few, workers=1) == (8, 0)
     told = []
-    assert write_collection(tmp_path / "three", few, workers=3, progress=lambda *at: told.append(at)) == (8, 0)
+    assert write(tmp_path / "three", few, workers=3, progress=lambda *at: told.append(at)) == (8, 0)
     assert told == [(i, 8) for i in range(1, 9)]
     whole = contents(tmp_path / "one")
     assert len(whole) == 8 * 5 + 1
     assert contents(tmp_path / "three") == whole
-    assert write_collection(tmp_path / "one", few) == (0, 8)
+    assert write(tmp_path / "one", few) == (0, 8)
     folder = tmp_path / "three" / "train" / "nn_scale-free_10_20"
     (folder / "regimes1.csv").unlink()  # as after an interruption
     (tmp_path / "three" / "test" / "linear_erdos-renyi_10_20" / "data1.npy").unlink()
     times = {path: path.stat().st_mtime_ns for path in (tmp_path / "one").rglob("*.npy")}
-    assert write_collection(tmp_path / "three", few, workers=2) == (2, 6)
+    assert write(tmp_path / "three", few, workers=2) == (2, 6)
     assert contents(tmp_path / "three") == whole
     assert times == {path: path.stat().st_mtime_ns for path in times}
 
 
 def test_what_is_written_is_what_is_simulated(few, tmp_path):
-    write_collection(tmp_path, few)
+    write(tmp_path, few)
     for model in list_models(few):
         assert {path.name for path in (tmp_path / model.folder).iterdir()} == set(name_layout(1))
         for written, interventional in zip(simulate_model(model), (False, True)):
@@ -107,41 +112,41 @@ def test_what_is_written_is_what_is_simulated(few, tmp_path):
 
 
 def test_the_space_asked_for_is_what_the_files_take(few, tmp_path):
-    write_collection(tmp_path, few)
+    write(tmp_path, few)
     size = sum(path.stat().st_size for path in tmp_path.rglob("DAG*")) + sum(path.stat().st_size for path in tmp_path.rglob("*1.csv"))
     size += sum(np.load(path).nbytes for path in tmp_path.rglob("data*.npy"))
-    assert count_bytes(list_models(few)) == pytest.approx(size, rel=0.1)
+    assert sum(model.size for model in list_models(few)) == pytest.approx(size, rel=0.1)
 
 
 def test_a_failure_stops_and_leaves_no_half_set(few, tmp_path):
     (tmp_path / "x").mkdir()
-    (tmp_path / "x" / SETTINGS).write_text(json.dumps(collection._settings(few)))
+    (tmp_path / "x" / SETTINGS).write_text(json.dumps(settle(few)))
     (tmp_path / "x" / "test").touch()  # a file where a folder must be
     with pytest.raises(DataError, match="The output folder must be writable"):
-        write_collection(tmp_path / "x", few)
+        write(tmp_path / "x", few)
     for folder in (tmp_path / "x").glob("train/*"):
         assert {path.name for path in folder.iterdir()} == set(name_layout(1))
 
 
 def test_folders_of_other_settings_are_refused(few, tmp_path, monkeypatch):
     folder = tmp_path / "x"
-    write_collection(folder, few)
+    write(folder, few)
     before = contents(folder)
     with pytest.raises(DataError, match="must share their settings"):
-        write_collection(folder, Paper(largest=10, rows=21))
+        write(folder, Paper(largest=10, rows=21))
     (folder / SETTINGS).write_text("{")
     with pytest.raises(DataError, match="must be readable JSON"):
-        write_collection(folder, few)
+        write(folder, few)
     (folder / SETTINGS).unlink()
     with pytest.raises(DataError, match="must be empty or hold"):
-        write_collection(folder, few)
+        write(folder, few)
     del before[SETTINGS]
     assert contents(folder) == before
-    monkeypatch.setattr(collection, "count_bytes", lambda _: 1 << 60)
-    with pytest.raises(DataError, match="GB free for 8 causal models"):
-        write_collection(tmp_path / "new", few)
+    monkeypatch.setattr(Model, "size", 1 << 60)
+    with pytest.raises(DataError, match="GB free for what is to be written"):
+        write(tmp_path / "new", few)
     with pytest.raises(DataError, match="`workers` must"):
-        write_collection(tmp_path / "new", few, workers=0)
+        write(tmp_path / "new", few, workers=0)
     assert not (tmp_path / "new").exists()
 
 
@@ -161,7 +166,7 @@ def test_impossible_collections_are_refused(fields, message):
 
 
 def test_the_command(few, tmp_path, capsys):
-    arguments = ["collection", "paper", "--out", str(tmp_path / "x"), "--largest", "10", "--rows", "20", "--workers", "2"]
+    arguments = ["simulate", "--recipe", "paper", "--out", str(tmp_path / "x"), "--largest", "10", "--rows", "20", "--workers", "2"]
     assert main(arguments) == 0
     assert "8 causal models written, 0 were there" in capsys.readouterr().out
     assert main(arguments) == 0

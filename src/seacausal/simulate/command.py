@@ -1,9 +1,9 @@
-"""`seacausal collection` and `seacausal sortability`."""
+"""`seacausal simulate` and `seacausal sortability`."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -14,21 +14,75 @@ import tyro
 from seacausal.data import Dataset
 from seacausal.errors import DataError
 from seacausal.graph.sortability import score_r2_sortability, score_varsortability
-from seacausal.io.npz import read_datasets
-from seacausal.simulate.collection import write_collection
+from seacausal.io.npz import read_datasets, write_dataset
+from seacausal.simulate.collection import Member, write_collection
+from seacausal.simulate.dataset import Simulation
+from seacausal.simulate.expression import Expression
 from seacausal.simulate.paper import Paper, list_models, simulate_model
+from seacausal.simulate.paper import settle as settle_paper
+from seacausal.simulate.recipe import read_recipe, settle, simulate
+from seacausal.simulate.technical import Technical
 
 
 @dataclass(frozen=True)
-class Collection:
-    """Write the simulated sets of the SEA paper to a folder, in its file layout: 11 GB up to 20 variables, 220 GB in all. Sets there are left."""
+class Simulate:
+    """Simulate one data set with its true graph.
 
-    recipe: tyro.conf.Positional[Literal["paper"]]
-    """Which collection."""
+    With --expression: expression levels of single cells; and --technical: as they are measured. With --recipe: many data sets, or the SEA paper's.
+    Each has options of its own, which --help lists beside it.
+    """
+
+    file: tyro.conf.Positional[Path]
+    """Where to write it: .npz with X, names, A (A[i, j] = 1 means i -> j), regime and mask."""
+    settings: Simulation = field(default_factory=Simulation)
+    """What to simulate."""
+    seed: int = 0
+    """Seed of graph, mechanisms and rows."""
+    show: Path | None = None
+    """Where to draw the graph beside some variables against their parents: a .png file."""
+
+
+@dataclass(frozen=True)
+class SimulateLevels(Simulate):
+    """Simulate (--expression) the steady-state expression of single cells, by SERGIO's kinetics, with its true graph.
+
+    --technical adds what a measurement makes of it.
+    """
+
+    settings: tyro.conf.AvoidSubcommands[Expression] = field(default_factory=Expression)  # type: ignore[assignment]
+    """What to simulate."""
+
+
+@dataclass(frozen=True)
+class SimulateCells(SimulateLevels):
+    """Simulate (--expression --technical) single cells as they are measured: expression by SERGIO's kinetics, with technical noise."""
+
+    settings: tyro.conf.AvoidSubcommands[Expression] = field(default_factory=lambda: Expression(technical=Technical()))  # type: ignore[assignment]
+    """What to simulate."""
+
+
+@dataclass(frozen=True)
+class SimulateRecipe:
+    """Simulate all data sets of a recipe that are not in the folder yet, each into an .npz file of its own. The recipe called `paper` is built in."""
+
+    recipe: Path
+    """TOML file: a data set's options, `name` and `count`, under [[sets]] for several; kind = "expression" for single cells."""
+    out: Path
+    """The folder."""
+    workers: int = 1
+    """Processes; the files are the same for any number."""
+
+
+@dataclass(frozen=True)
+class SimulatePaper:
+    """Simulate the SEA paper's sets that are not in the folder yet, in its file layout: 11 GB up to 20 variables, 220 GB in all."""
+
+    recipe: Literal["paper"]
+    """The built-in recipe."""
+    out: Path
+    """The folder."""
     settings: Paper = field(default_factory=Paper)
     """Which of its sets."""
-    out: Path = Path("seacausal-paper")
-    """The folder."""
     workers: int = 1
     """Processes; the files are the same for any number."""
 
@@ -38,9 +92,9 @@ class Sortability:
     """Say how far sorting the columns by variance or by R2 gives the causal order away: 1 is wholly, 0.5 not at all."""
 
     source: tyro.conf.Positional[str]
-    """An .npz file of data sets with their graphs, or `paper`: observational sets of its test split."""
+    """An .npz file of data sets with their graphs, a recipe (.toml), or `paper`: observational sets of its test split."""
     sets: int = 2
-    """Sets of each mechanism, graph, size and density of `paper`, at most 5."""
+    """Sets of each name of a recipe, and of each mechanism, graph, size and density of `paper`, which has 5."""
     largest: int = 20
     """Leave out sets of `paper` with more variables."""
     rows: int = 1000
@@ -49,11 +103,42 @@ class Sortability:
     """Roots of `paper` are uniform in plus or minus this."""
 
 
-def run_collection(arguments: list[str], parse: Callable[..., Any]) -> None:
-    """Parse, simulate, write."""
-    options: Collection = parse(Collection, "collection", arguments)
-    written, there = write_collection(options.out, options.settings, workers=options.workers, progress=_tell)
-    sys.stdout.write(f"{options.out}: {written:,} causal models written, {there:,} were there\n")
+def run_simulate(arguments: list[str], parse: Callable[..., Any], draw: Callable[[Dataset, Path], None]) -> None:
+    """Parse, simulate, write; `draw` writes the picture of a data set."""
+    recipe = next((after for before, after in zip(arguments, [*arguments[1:], ""]) if before == "--recipe"), None)
+    recipe = next((one.removeprefix("--recipe=") for one in arguments if one.startswith("--recipe=")), recipe)
+    if recipe == "paper":
+        options: SimulatePaper = parse(SimulatePaper, "simulate", arguments)
+        _write_members(options.out, list_models(options.settings), settle_paper(options.settings), options.workers)
+    elif recipe is not None:
+        chosen: SimulateRecipe = parse(SimulateRecipe, "simulate", arguments)
+        members = read_recipe(chosen.recipe)
+        _write_members(chosen.out, members, settle(members), chosen.workers)
+    else:
+        flags = {"--expression", "--technical"} & set(arguments)
+        if flags == {"--technical"}:
+            raise DataError("--technical must stand beside --expression; found it alone. Add --expression, or choose a --measurement.")
+        kind = (Simulate, SimulateLevels, SimulateCells)[len(flags)]
+        _write_one(parse(kind, "simulate", [one for one in arguments if one not in flags]), draw)
+
+
+def _write_one(options: Simulate, draw: Callable[[Dataset, Path], None]) -> None:
+    if options.file.suffix != ".npz":
+        raise DataError(f"The file must end in .npz; found '{options.file}'. Rename it.")
+    if options.show is not None and options.show.suffix != ".png":
+        raise DataError(f"The picture (--show) must end in .png; found '{options.show}'. Rename it.")
+    dataset = simulate(options.settings, generator=np.random.default_rng(options.seed))
+    write_dataset(options.file, dataset)
+    if options.show is not None:
+        draw(dataset, options.show)
+    assert dataset.adjacency is not None
+    sys.stdout.write(f"{options.file}: {len(dataset.values):,} rows, {len(dataset.names)} variables, {int(dataset.adjacency.sum())} edges\n")
+
+
+def _write_members(folder: Path, members: Sequence[Member], settings: Mapping[str, Any], workers: int) -> None:
+    written, there = write_collection(folder, members, settings, workers=workers, progress=_tell)
+    what = "causal models" if settings["recipe"] == "paper" else "data sets"
+    sys.stdout.write(f"{folder}: {written:,} {what} written, {there:,} were there\n")
 
 
 def _tell(done: int, count: int) -> None:
@@ -64,7 +149,15 @@ def _tell(done: int, count: int) -> None:
 def run_sortability(arguments: list[str], parse: Callable[..., Any]) -> None:
     """Parse, measure, print a table in Markdown."""
     options: Sortability = parse(Sortability, "sortability", arguments)
-    rows = measure_sortability(_paper_sets(options) if options.source == "paper" else _file_sets(Path(options.source)))
+    if options.sets < 1:
+        raise DataError(f"--sets must be at least 1; found {options.sets}.")
+    if options.source == "paper":
+        sets = _paper_sets(options)
+    elif options.source.endswith(".toml"):
+        sets = ((member.name, member.simulate()) for member in read_recipe(options.source) if member.number <= options.sets)
+    else:
+        sets = _file_sets(Path(options.source))
+    rows = measure_sortability(sets)
     lines = ["| | sets | varsortability | standardised | R2-sortability | standardised |", "|---|---|---|---|---|---|"]
     lines += [f"| {name} | {count} | " + " | ".join(f"{value:.3f}" for value in means) + " |" for name, (count, means) in rows.items()]
     sys.stdout.write("\n".join(lines) + "\n")
@@ -100,8 +193,6 @@ def _file_sets(path: Path) -> Iterable[tuple[str, Dataset]]:
 
 
 def _paper_sets(options: Sortability) -> Iterable[tuple[str, Dataset]]:
-    if options.sets < 1:
-        raise DataError(f"--sets must be at least 1; found {options.sets}.")
     paper = Paper(limit=options.sets, largest=options.largest, rows=options.rows, half_width=options.half_width)
     for model in list_models(paper):
         if model.folder.startswith("test/"):

@@ -2,18 +2,23 @@
 
 Every causal model has two tables of 1,000 rows a variable: one observational; one split equally among the observational regime and a perfect
 intervention on each variable. Both come from one simulation, so graph, mechanisms and the noise scales of the observational regime are shared. The
-seed of a model is a hash of the name of its graph's file: any of them can be made alone, in any order, by any number of processes.
+seed of a model is a hash of the name of its graph's file: any of them can be made alone, in any order, by any number of processes. Scale-free graphs
+draw parents with replacement, as the paper's generator does, and have fewer edges than their name says.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from seacausal.data import Dataset
 from seacausal.errors import DataError
+from seacausal.io.layout import name_layout, write_layout
 from seacausal.simulate.dataset import Simulation, simulate_dataset
 from seacausal.simulate.noise import SQRT3
 
@@ -28,6 +33,8 @@ UNSEEN = {
 """What is in `test` alone: linear with uniform noise, and mechanisms to which the noise is added or, called mix, which it multiplies."""
 SIZES = (10, 20, 100)
 """Variables."""
+GRAPHS = {"erdos-renyi": "erdos-renyi", "scale-free": "scale-free-replaced"}
+"""Families of graphs, and what simulates them."""
 DENSITIES = (1, 2, 3, 4)
 """Expected edges per variable."""
 
@@ -75,6 +82,26 @@ class Model:
     rows: int
     """n of each table."""
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Its files, as `seacausal.io.layout` names them, with their folder."""
+        return tuple(f"{self.folder}/{name}" for name in name_layout(self.number))
+
+    @property
+    def size(self) -> int:
+        """About how many bytes they take."""
+        return 2 * 4 * self.rows * self.simulation.variables + 6 * self.rows + 8 * self.simulation.variables**2
+
+    def write(self, folder: Path) -> None:
+        """Simulate and write both tables."""
+        observational, interventional = simulate_model(self)
+        write_layout(folder / self.folder, self.number, observational=observational, interventional=interventional)
+
+
+def settle(paper: Paper) -> dict[str, Any]:
+    """What the sets of a folder have in common; how many of them there are may change."""
+    return {"recipe": "paper"} | {k: v for k, v in dataclasses.asdict(paper).items() if k not in ("limit", "largest")}
+
 
 def list_models(paper: Paper) -> list[Model]:
     """Every causal model, split by split."""
@@ -82,7 +109,7 @@ def list_models(paper: Paper) -> list[Model]:
     for split, count in SPLITS.items():
         kinds = {name: Simulation(mechanisms=(name,)) for name in TRAINED} | (UNSEEN if split == "test" else {})
         for mechanism, base in kinds.items():
-            for graph in ("erdos-renyi", "scale-free"):
+            for graph in GRAPHS:
                 for d in (size for size in SIZES if size <= paper.largest):
                     for density in DENSITIES:
                         simulation = _specify(base, paper, graph, d, density * d)
@@ -100,7 +127,7 @@ def _specify(base: Simulation, paper: Paper, graph: str, d: int, edges: int) -> 
         base,
         variables=d,
         edges=edges,
-        graph=graph,
+        graph=GRAPHS[graph],
         root_scale=paper.half_width / SQRT3,
         observational_rows=rows + rows - d * share,
         targets=d,
