@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from seacausal.graph.metrics import check_acyclic
+
 TIE = 1e-9
 """Two scores that differ by less than this share of the larger one are equal."""
 
@@ -25,6 +27,11 @@ def score_order(adjacency: np.ndarray, scores: np.ndarray) -> float:
     -------
     The share, over every pair joined by a path and every length such a path has; nan where there is no edge.
 
+    Raises
+    ------
+    DataError
+        If the graph has a cycle.
+
     Examples
     --------
     >>> import numpy as np
@@ -32,6 +39,7 @@ def score_order(adjacency: np.ndarray, scores: np.ndarray) -> float:
     >>> score_order(chain, np.array([1.0, 2.0, 3.0])), score_order(chain, np.array([1.0, 3.0, 3.0]))
     (1.0, 0.8333333333333334)
     """
+    check_acyclic(adjacency, "to have an order to sort by")
     edges = (adjacency != 0).astype(np.float64)
     cause, effect = scores[:, None], scores[None, :]
     tied = np.abs(effect - cause) <= TIE * np.maximum(np.abs(effect), np.abs(cause))
