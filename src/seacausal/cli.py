@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, get_type_hints
 
@@ -106,7 +107,7 @@ def parse(kind: Callable[..., T], command: str, arguments: list[str]) -> T:
 
         positional = [a for a in arguments[:1] if not a.startswith("-")]  # first, because a flag with several values would take it
         arguments = [*positional, *_to_flags(read_toml(path, "configuration"), kind, str(path)), *arguments[len(positional) :]]
-    description = f"{(kind.__doc__ or '').strip()}\n\n--config FILE.toml holds any of these options; flags win over it."
+    description = f"{cleandoc(kind.__doc__ or '')}\n\n--config FILE.toml holds any of these options; flags win over it."
     return tyro.cli(kind, prog=f"seacausal {command}", args=arguments, description=description, config=(Flat,))
 
 
