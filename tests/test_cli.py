@@ -260,6 +260,16 @@ def test_help_and_version_load_nothing_heavy():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_simulating_tables_compiles_nothing(tmp_path):
+    heavy = "numba,torch,onnxruntime,matplotlib,polars,pandas"
+    check = (
+        "import sys, seacausal.cli as c\n"
+        f"c.main(['simulate', {str(tmp_path / 's.npz')!r}])\nprint([m for m in '{heavy}'.split(',') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def test_torch_is_not_needed_to_discover(table, tmp_path):
     check = (
         "import sys\nfrom seacausal.cli import main\n"

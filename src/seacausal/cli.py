@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, get_type_hints
 
@@ -17,9 +18,10 @@ import tyro
 
 from seacausal.discovery import DiscoverConfig
 from seacausal.errors import DataError, SeaError
-from seacausal.simulate.dataset import Simulation
+from seacausal.report.progress import Progress
 
 if TYPE_CHECKING:
+    from seacausal.data import Dataset
     from seacausal.discovery import CausalGraph
 
 T = TypeVar("T")
@@ -30,7 +32,8 @@ USAGE = """usage: seacausal COMMAND [OPTIONS]      (seacausal COMMAND --help lis
   discover FILE       a causal graph from a table (CSV, TSV, Parquet, .npz, .npy)
   algorithms          the local estimators, statistics and samplers
   demo                discover on the Sachs protein data that come with seacausal
-  simulate FILE.npz   a data set with its true graph
+  simulate FILE.npz   a data set with its true graph; --expression: of single cells; --recipe: many, or those of the SEA paper
+  sortability FILE    how far variance or R2 gives the causal order away in simulated sets
   train FOLDER        train a network on data simulated on the fly       (extra "train")
   export CHECKPOINT   turn a training checkpoint into released weights   (extra "train")
   bench SUITE         accuracy and speed: simulated, interventional, large, external, speed, estimators
@@ -104,7 +107,7 @@ def parse(kind: Callable[..., T], command: str, arguments: list[str]) -> T:
 
         positional = [a for a in arguments[:1] if not a.startswith("-")]  # first, because a flag with several values would take it
         arguments = [*positional, *_to_flags(read_toml(path, "configuration"), kind, str(path)), *arguments[len(positional) :]]
-    description = f"{(kind.__doc__ or '').strip()}\n\n--config FILE.toml holds any of these options; flags win over it."
+    description = f"{cleandoc(kind.__doc__ or '')}\n\n--config FILE.toml holds any of these options; flags win over it."
     return tyro.cli(kind, prog=f"seacausal {command}", args=arguments, description=description, config=(Flat,))
 
 
@@ -144,52 +147,6 @@ def _options(kind: Any) -> list[str]:
     hints = get_type_hints(kind)
     own = [item.name for item in fields(kind) if item.name not in ("settings", "file")]
     return own + [item.name for item in fields(hints["settings"])] if "settings" in hints else own
-
-
-class Progress:
-    """Says on standard error which stage a run is in, once it has taken a second: a bar in a terminal, else a line for each stage."""
-
-    def __init__(self, stages: int, *, shown: bool = True) -> None:
-        from threading import Timer
-
-        self._stages, self._done, self._stage = stages, -1, ""
-        self._bar: Any = None
-        self._late = False
-        self._timer = Timer(1.0, self._show)
-        self._timer.daemon = True
-        if shown:
-            self._timer.start()
-
-    def __call__(self, stage: str) -> None:
-        """A stage begins."""
-        self._stage = stage
-        self._done += 1
-        if self._bar is not None:
-            self._bar.update(0, completed=self._done, description=stage)
-        elif self._late:
-            sys.stderr.write(f"{stage} ...\n")
-
-    def _show(self) -> None:
-        self._late = True
-        if not sys.stderr.isatty():
-            sys.stderr.write(f"{self._stage} ...\n")
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as RichProgress
-
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
-        self._bar.add_task(self._stage, total=self._stages, completed=max(self._done, 0))
-        self._bar.start()
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._timer.cancel()
-        if self._bar is not None:
-            self._bar.stop()
 
 
 @dataclass(frozen=True)
@@ -329,43 +286,20 @@ def _list(names: Sequence[str], most: int = 10) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-@dataclass(frozen=True)
-class Simulate:
-    """Simulate one data set with its true graph."""
-
-    file: tyro.conf.Positional[Path]
-    """Where to write it: .npz with X, names, A (A[i, j] = 1 means i -> j), regime and mask."""
-    settings: Simulation = field(default_factory=Simulation)
-    """What to simulate."""
-    seed: int = 0
-    """Seed of graph, mechanisms and rows."""
-    show: Path | None = None
-    """Where to draw the graph beside some variables against their parents: a .png file."""
-
-
 def run_simulate(arguments: list[str]) -> None:
     """`seacausal simulate`."""
-    import numpy as np
+    from seacausal.simulate.command import run_simulate as run
 
-    from seacausal.io.npz import write_dataset
-    from seacausal.simulate.dataset import simulate_dataset
+    run(arguments, parse, _draw_picture)
 
-    options = parse(Simulate, "simulate", arguments)
-    if options.file.suffix != ".npz":
-        raise DataError(f"The file must end in .npz; found '{options.file}'. Rename it.")
-    if options.show is not None and options.show.suffix != ".png":
-        raise DataError(f"The picture (--show) must end in .png; found '{options.show}'. Rename it.")
-    dataset = simulate_dataset(options.settings, generator=np.random.default_rng(options.seed))
-    write_dataset(options.file, dataset)
-    if options.show is not None:
-        from seacausal.io.files import replace_files
-        from seacausal.report.plots import render_png
-        from seacausal.report.truth import plot_dataset
 
-        picture = render_png(plot_dataset(dataset))
-        replace_files(options.show.parent, {options.show.name: lambda stream: stream.write(picture)})
-    assert dataset.adjacency is not None
-    sys.stdout.write(f"{options.file}: {len(dataset.values):,} rows, {len(dataset.names)} variables, {int(dataset.adjacency.sum())} edges\n")
+def _draw_picture(dataset: Dataset, path: Path) -> None:
+    from seacausal.io.files import replace_files
+    from seacausal.report.plots import render_png
+    from seacausal.report.truth import plot_dataset
+
+    picture = render_png(plot_dataset(dataset))
+    replace_files(path.parent, {path.name: lambda stream: stream.write(picture)})
 
 
 def run_algorithms(arguments: list[str]) -> None:
@@ -404,6 +338,13 @@ def run_export(arguments: list[str]) -> None:
     run(arguments, parse)
 
 
+def run_sortability(arguments: list[str]) -> None:
+    """`seacausal sortability`."""
+    from seacausal.simulate.command import run_sortability as run
+
+    run(arguments, parse)
+
+
 def run_bench(arguments: list[str]) -> None:
     """`seacausal bench`."""
     from seacausal.bench.command import run_bench as run
@@ -416,6 +357,7 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "algorithms": run_algorithms,
     "demo": run_demo,
     "simulate": run_simulate,
+    "sortability": run_sortability,
     "train": run_train,
     "export": run_export,
     "bench": run_bench,

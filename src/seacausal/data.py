@@ -26,7 +26,7 @@ class Dataset:
     targets: np.ndarray
     """(r, d) bool, `targets[regime[row], variable]` is True where the variable was intervened on. A row of all False is observational."""
     adjacency: np.ndarray | None = None
-    """(d, d) bool, the true graph where it is known; `adjacency[i, j]` is i -> j."""
+    """(d, d) bool, the true graph where it is known; `adjacency[i, j]` is i -> j. It has cycles only where feedback was simulated."""
     dropped_rows: int = 0
     """Rows left out while reading, because a value was missing."""
 

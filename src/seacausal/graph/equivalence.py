@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from seacausal.graph.marks import ARROW, NO_EDGE, TAIL
+from seacausal.graph.metrics import check_acyclic
 
 
 def essential_graph(adjacency: np.ndarray, targets: np.ndarray | None = None) -> np.ndarray:
@@ -26,6 +27,11 @@ def essential_graph(adjacency: np.ndarray, targets: np.ndarray | None = None) ->
     -------
     (d, d) int8 marks.
 
+    Raises
+    ------
+    DataError
+        If the graph has a cycle.
+
     Examples
     --------
     >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
@@ -35,6 +41,7 @@ def essential_graph(adjacency: np.ndarray, targets: np.ndarray | None = None) ->
     [[0, 2, 0], [1, 0, 2], [0, 1, 0]]
     """
     adjacency = np.asarray(adjacency, bool)
+    check_acyclic(adjacency, "to have an equivalence class of DAGs")
     marks = np.where(adjacency | adjacency.T, TAIL, NO_EDGE).astype(np.int8)
     joined = adjacency | adjacency.T
     arrows = np.zeros_like(joined)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from seacausal.errors import DataError
+
 
 def ordered_pairs(matrix: np.ndarray) -> np.ndarray:
     """(d, d) without its diagonal, flattened: (d (d - 1),)."""
@@ -64,3 +66,15 @@ def is_acyclic(adjacency: np.ndarray) -> bool:
             return False
         left = left[np.ix_(inner, inner)]
     return True
+
+
+def check_acyclic(adjacency: np.ndarray, purpose: str) -> None:
+    """Refuse a graph with a directed cycle.
+
+    Raises
+    ------
+    DataError
+        If there is one; `purpose` then says what a DAG was needed for.
+    """
+    if not is_acyclic(adjacency):
+        raise DataError(f"The graph must be acyclic {purpose}; found a directed cycle. Give a graph without feedback.")

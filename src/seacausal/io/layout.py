@@ -19,6 +19,7 @@ import numpy as np
 
 from seacausal.data import Dataset
 from seacausal.errors import DataError
+from seacausal.graph.metrics import check_acyclic
 from seacausal.io.cells import Missing, Place, keep_finite
 from seacausal.io.files import as_path, existing_file, replace_files
 
@@ -74,7 +75,8 @@ def write_layout(
     Raises
     ------
     DataError
-        If neither table is given, they differ in graph or variables, `observational` has interventions, or a file cannot be written.
+        If neither table is given, they differ in graph or variables, the graph has a cycle, `observational` has interventions, or a file cannot be
+        written.
     """
     given = [dataset for dataset in (observational, interventional) if dataset is not None]
     if not given:
@@ -84,6 +86,8 @@ def write_layout(
     graph = given[0].adjacency
     if len({dataset.values.shape[1] for dataset in given}) > 1 or not all(_same(graph, dataset.adjacency) for dataset in given):
         raise DataError("Both tables must share their variables and their graph; found two causal models. Give each a number of its own.")
+    if graph is not None:
+        check_acyclic(graph, f"to be written as DAG{number}.npy")
     arrays = {f"DAG{number}.npy": graph.astype(np.int64)} if graph is not None else {}
     texts: dict[str, list[str]] = {}
     if observational is not None:

@@ -8,12 +8,14 @@ import numpy as np
 
 from seacausal.data import Dataset
 from seacausal.errors import DataError
+from seacausal.simulate.cycles import close_cycles, draw_coefficients, solve_equilibrium
 from seacausal.simulate.graphs import GRAPHS, most_edges
-from seacausal.simulate.interventions import INTERVENTIONS, draw_off_targets, draw_sizes, draw_targets, shift
+from seacausal.simulate.interventions import INTERVENTIONS, PERFECT, draw_off_targets, draw_sizes, draw_targets, shift
 from seacausal.simulate.measurement import MEASUREMENTS
 from seacausal.simulate.mechanisms import MECHANISMS, draw_mechanism
 from seacausal.simulate.networks import read_network, sample_subgraph
 from seacausal.simulate.noise import LAWS, SQRT3, draw_noise
+from seacausal.simulate.selection import oversample, select_rows
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,10 @@ class Simulation:
     """How many roots, at most, are simulated and then left out: common causes that nobody measured."""
     mediators: int = 0
     """How many variables with parents and children, at most, are simulated and then left out: their parents become parents of their children."""
+    cycles: int = 0
+    """How many edges, at most, are added that close a cycle. Linear mechanisms at equilibrium, perfect interventions; the truth keeps its cycles."""
+    selection: int = 0
+    """How many unmeasured effects of two variables decide which rows are in the table; there are as many rows as asked for."""
     targets: int = 0
     """How many variables are intervened on, each in one regime."""
     targets_per_regime: int = 1
@@ -91,6 +97,17 @@ class Simulation:
                 if value not in known[name]:
                     raise DataError(f"`{name}` must be one of {', '.join(known[name])}; found {value!r}.")
         self._check_numbers()
+        if self.cycles:
+            self._check_cycles()
+
+    def _check_cycles(self) -> None:
+        """Only what an equilibrium of linear equations is defined for."""
+        plain = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "mediators": 0, "off_target": 0.0}
+        for name, needed in plain.items():
+            if getattr(self, name) != needed:
+                raise DataError(f"`{name}` must be {needed!r} where there are `cycles`; found {getattr(self, name)!r}. Leave out one of them.")
+        if self.targets and self.intervention not in PERFECT:
+            raise DataError(f"`intervention` must be one of {', '.join(PERFECT)} where there are `cycles`; found {self.intervention!r}.")
 
     def _check_numbers(self) -> None:
         most = most_edges(self.graph, self.variables)
@@ -100,6 +117,8 @@ class Simulation:
             raise DataError(f"`levels` must be 0 for continuous variables or at least 2; found {self.levels}.")
         if min(self.hidden, self.mediators) < 0:
             raise DataError(f"`hidden` and `mediators` must not be negative; found {self.hidden} and {self.mediators}.")
+        if min(self.cycles, self.selection) < 0:
+            raise DataError(f"`cycles` and `selection` must not be negative; found {self.cycles} and {self.selection}.")
         if not 0 <= self.targets <= self.variables:
             raise DataError(f"`targets` must lie between 0 and {self.variables} variables; found {self.targets}.")
         if self.targets_per_regime < 1:
@@ -117,11 +136,30 @@ def simulate_dataset(simulation: Simulation, *, generator: np.random.Generator) 
 
     Returns
     -------
-    A `Dataset` of float32 values with its `adjacency`, d columns in random causal order.
+    A `Dataset` of float32 values with its `adjacency`, d columns in random causal order. The adjacency is acyclic unless `cycles` are asked for.
     """
     d = simulation.variables
     adjacency = _draw_graph(simulation, generator)
     targets, off_targets, regime = _draw_regimes(simulation, generator)
+    regime = np.repeat(regime, oversample(simulation.selection))
+    if simulation.cycles:
+        adjacency[:d, :d] = close_cycles(adjacency[:d, :d], simulation.cycles, generator=generator)
+        values = _simulate_equilibrium(simulation, adjacency, targets, regime, generator)
+    else:
+        values = _simulate_in_order(simulation, adjacency, targets, off_targets, regime, generator)
+    values = values[:, :d]
+    if simulation.selection:
+        kept = select_rows(values, regime, simulation.selection, generator=generator)
+        values, regime = values[kept], regime[kept]
+    names = tuple(f"X{i + 1}" for i in range(d))
+    return Dataset(MEASUREMENTS[simulation.measurement](values, generator), names, regime, targets, _leave_out(adjacency, d))
+
+
+def _simulate_in_order(
+    simulation: Simulation, adjacency: np.ndarray, targets: np.ndarray, off_targets: np.ndarray, regime: np.ndarray, generator: np.random.Generator
+) -> np.ndarray:
+    """(n, d + h) float32, every variable after its parents."""
+    d = simulation.variables
     values = np.empty((len(regime), len(adjacency)), np.float32)
     active = values if simulation.intervention != "activity" else np.empty_like(values)  # what children see
     nothing = np.zeros(len(regime), bool)
@@ -137,8 +175,38 @@ def simulate_dataset(simulation: Simulation, *, generator: np.random.Generator) 
         if hit.any():
             own[hit] = INTERVENTIONS[simulation.intervention](own[hit], float(own.std()), generator)
         active[:, variable] = own
-    names = tuple(f"X{i + 1}" for i in range(d))
-    return Dataset(MEASUREMENTS[simulation.measurement](values[:, :d], generator), names, regime, targets, _leave_out(adjacency, d))
+    return values
+
+
+def _simulate_equilibrium(
+    simulation: Simulation, adjacency: np.ndarray, targets: np.ndarray, regime: np.ndarray, generator: np.random.Generator
+) -> np.ndarray:
+    """(n, d + h) float32, linear equations that may have cycles, solved in each regime without the equations of its targets."""
+    n, whole = len(regime), len(adjacency)
+    w = draw_coefficients(adjacency, simulation.weights, generator=generator)
+    own = np.empty((n, whole))
+    for variable in range(whole):
+        if adjacency[:, variable].any():
+            own[:, variable] = _draw_error(simulation, regime, len(targets), generator)
+        else:
+            own[:, variable] = simulation.root_scale * draw_noise(simulation.root_law, n, generator=generator)
+    targets = np.pad(targets, ((0, 0), (0, whole - targets.shape[1])))
+    values = np.empty((n, whole), np.float32)
+    for number, hit in enumerate(targets):
+        rows = regime == number
+        part = own[rows]
+        for variable in np.flatnonzero(hit):
+            part[:, variable] = INTERVENTIONS[simulation.intervention](part[:, variable], 1.0, generator)
+        values[rows] = solve_equilibrium(w, part, hit)
+    return values
+
+
+def _draw_error(simulation: Simulation, regime: np.ndarray, regimes: int, generator: np.random.Generator) -> np.ndarray:
+    """(n,) float32 noise of a variable with parents."""
+    spread = np.sqrt(generator.uniform(1, 2, regimes if simulation.noise_per_regime else 1)).astype(np.float32)
+    noise = draw_noise(simulation.noise_law, len(regime), generator=generator)
+    noise *= np.float32(simulation.noise_coefficient) * (spread[regime] if simulation.noise_per_regime else spread)
+    return noise
 
 
 def _draw_graph(simulation: Simulation, generator: np.random.Generator) -> np.ndarray:
@@ -202,9 +270,7 @@ def _simulate_variable(
             place, spread = generator.uniform(0.5, 2) * generator.choice([-1, 1]), np.exp(generator.uniform(-1, 1))
             own[hit] = np.float32(spread) * own[hit] + np.float32(place * simulation.root_scale)
         return own
-    spread = np.sqrt(generator.uniform(1, 2, regimes if simulation.noise_per_regime else 1)).astype(np.float32)
-    noise = draw_noise(simulation.noise_law, n, generator=generator)
-    noise *= np.float32(simulation.noise_coefficient) * (spread[regime] if simulation.noise_per_regime else spread)
+    noise = _draw_error(simulation, regime, regimes, generator)
     name = simulation.mechanisms[generator.integers(len(simulation.mechanisms))]
     own = draw_mechanism(name, k, generator=generator, weights=simulation.weights)(parents, noise).astype(np.float32)
     if changed:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from seacausal.errors import CheckpointError, DataError
-from seacausal.io.toml import read_toml
+from seacausal.errors import CheckpointError
+from seacausal.io.toml import build_record, read_toml
 
 if TYPE_CHECKING:
     from seacausal.train.loop import TrainConfig
@@ -89,24 +89,8 @@ def read_recipe(path: Path) -> TrainConfig:
     Raises
     ------
     DataError
-        If the file is missing, is no TOML, or has an unknown key.
+        If the file is missing, is no TOML, or has an unknown key or a value of another kind.
     """
     from seacausal.train.loop import TrainConfig
 
-    return _build(TrainConfig, read_toml(path, "recipe"), str(path))
-
-
-def _build(kind: Any, table: dict[str, Any], label: str) -> Any:
-    known = {item.name for item in fields(kind)}
-    hints = get_type_hints(kind)
-    values: dict[str, Any] = {}
-    for key, value in table.items():
-        if key not in known:
-            raise DataError(f"Keys of '{label}' must be options; found {key!r}. The options are {', '.join(sorted(known))}.")
-        if isinstance(value, dict):
-            value = _build(hints[key], value, f"{label}: {key}")
-        elif isinstance(value, list):
-            inner = get_args(hints[key])[0]
-            value = tuple(_build(inner, item, f"{label}: {key}") if is_dataclass(inner) else item for item in value)
-        values[key] = value
-    return kind(**values)
+    return build_record(TrainConfig, read_toml(path, "recipe"), str(path))
