@@ -9,13 +9,14 @@ import torch
 
 from seacausal.aggregate.model import ModelConfig
 from seacausal.errors import CheckpointError, DataError, TrainingError
+from seacausal.simulate.dataset import Simulation
+from seacausal.simulate.domain import STRUCTURED, Domain, Size, draw_specification
 from seacausal.simulate.interventions import INTERVENTIONS
 from seacausal.simulate.measurement import MEASUREMENTS
 from seacausal.train.checkpoint import read_checkpoint
 from seacausal.train.command import read_recipe
-from seacausal.train.domain import STRUCTURED, Domain, draw_simulation
 from seacausal.train.loop import TrainConfig, train
-from seacausal.train.minibatch import Size, draw_minibatch
+from seacausal.train.minibatch import draw_minibatch
 from seacausal.train.release import export_weights
 from seacausal.train.validation import Validation
 
@@ -211,12 +212,20 @@ def test_recipes_are_checked(tmp_path):
 
 
 def test_the_domain_draws_what_it_says():
-    drawn = [draw_simulation(Domain(), 8, generator=np.random.default_rng(seed)) for seed in range(600)]
-    further = np.mean([bool(set(one.mechanisms) & set(Domain().further)) for one in drawn])
-    assert abs(further - Domain().further_share) < 4 * np.sqrt(0.3 * 0.7 / 600)
-    assert abs(np.mean([one.levels > 0 for one in drawn]) - Domain().discrete) < 4 * np.sqrt(0.05 * 0.95 / 600)
-    assert abs(np.mean([one.mediators > 0 for one in drawn]) - Domain().mediators) < 4 * np.sqrt(0.1 * 0.9 / 600)
-    assert abs(np.mean([one.graph in STRUCTURED for one in drawn]) - Domain().structured) < 4 * np.sqrt(0.2 * 0.8 / 600)
+    every = [draw_specification(Domain(), 8, generator=np.random.default_rng(seed)) for seed in range(800)]
+    drawn = [one for one in every if isinstance(one, Simulation)]
+
+    def near(share, wanted, of=drawn):
+        return abs(share - wanted) < 4 * np.sqrt(wanted * (1 - wanted) / len(of))
+
+    assert near(1 - len(drawn) / len(every), Domain().expression, every)
+    plain = [one for one in drawn if not one.cycles]
+    assert near(1 - len(plain) / len(drawn), Domain().cycles)
+    assert near(np.mean([bool(set(one.mechanisms) & set(Domain().further)) for one in plain]), Domain().further_share)
+    for name, wanted in (("levels", Domain().discrete), ("mediators", Domain().mediators), ("hidden", Domain().hidden)):
+        assert near(np.mean([getattr(one, name) > 0 for one in plain]), wanted)
+    assert near(np.mean([one.selection > 0 for one in plain]), Domain().selection)
+    assert near(np.mean([one.graph in STRUCTURED for one in drawn]), Domain().structured)
     assert not any(name.startswith(("sigmoid", "polynomial")) for one in drawn for name in one.mechanisms)
     assert {one.intervention for one in drawn} == set(INTERVENTIONS)
     assert {one.measurement for one in drawn} == set(MEASUREMENTS) - {"missing"}
@@ -224,3 +233,13 @@ def test_the_domain_draws_what_it_says():
     targeted = np.array([one.targets > 0 for one in drawn])
     assert 0.02 < quiet[targeted].mean() < 0.3
     assert not quiet[~targeted].any()
+
+
+@pytest.mark.parametrize("kind", ["expression", "cycles", "selection"])
+def test_every_kind_of_data_set_becomes_an_example(kind):
+    """A minibatch of one kind alone; no pair is both i -> j and j -> i."""
+    shares = {"expression": 0.0, "cycles": 0.0, "selection": 0.0} | {kind: 1.0}
+    channels, classes = draw_minibatch(5, 0, 0, 1, sizes=(Size(6, 6, 6, 1.0),), domain=Domain(cells=3000, expression_cells=3000, **shares))
+    assert torch.isfinite(channels).all()
+    assert set(classes.unique().tolist()) == {0, 1, 2}
+    assert torch.equal(classes == 1, (classes == 2).transpose(1, 2))

@@ -20,10 +20,10 @@ from torch.multiprocessing.spawn import ProcessRaisedException, spawn
 
 from seacausal.aggregate.model import Base, ModelConfig
 from seacausal.errors import CheckpointError, DataError, TrainingError
+from seacausal.simulate.domain import SIZES, Domain, Size
 from seacausal.train.checkpoint import flatten_optimizer, read_checkpoint, restore_optimizer, write_checkpoint
-from seacausal.train.domain import Domain
 from seacausal.train.journal import Journal
-from seacausal.train.minibatch import SIZES, Size, draw_minibatch
+from seacausal.train.minibatch import draw_minibatch
 from seacausal.train.validation import Validation, pair_loss
 
 

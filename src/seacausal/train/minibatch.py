@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from seacausal.aggregate.encoding import GROUPS, encode
-from seacausal.simulate.dataset import simulate_dataset
-from seacausal.train.domain import Domain, draw_simulation
+from seacausal.simulate.domain import SIZES, Domain, Size, draw_specification
+from seacausal.simulate.recipe import simulate
 from seacausal.views import view_dataset
 
-
-@dataclass(frozen=True)
-class Size:
-    """Data sets of similar width."""
-
-    smallest: int
-    """Fewest variables."""
-    largest: int
-    """Most variables."""
-    batch: int
-    """Data sets per minibatch, over all workers together."""
-    share: float
-    """Share of the steps."""
-
-
-SIZES = (Size(2, 14, 16, 0.57), Size(15, 30, 8, 0.27), Size(31, 60, 4, 0.1), Size(61, 110, 2, 0.06))
 DROPPED = {"correlation": 0.03, "moments": 0.2, "variances": 0.4, "orders": 0.15, "estimates": 0.15, "interventions": 0.15}
 """How often each group of channels is switched off."""
 
@@ -52,11 +34,12 @@ def draw_minibatch(
 
 
 def _draw_example(generator: np.random.Generator, d: int, domain: Domain) -> tuple[np.ndarray, np.ndarray]:
-    """Channels and classes of one data set; one with a constant or infinite column is drawn again."""
+    """Channels and classes of one data set; one with a constant or infinite column, or a pair of mutual causes, is drawn again."""
     for _ in range(20):
-        dataset = simulate_dataset(draw_simulation(domain, d, generator=generator), generator=generator)
+        dataset = simulate(draw_specification(domain, d, generator=generator), generator=generator)
         subsets = int(np.exp(generator.uniform(np.log(4), np.log(4 + 5 * d))))
-        if not np.isfinite(dataset.values).all():
+        assert dataset.adjacency is not None
+        if not np.isfinite(dataset.values).all() or (dataset.adjacency & dataset.adjacency.T).any():
             continue
         views = view_dataset(dataset, subsets, seed=int(generator.integers(2**31)))
         if views.kept.all():
@@ -64,6 +47,5 @@ def _draw_example(generator: np.random.Generator, d: int, domain: Domain) -> tup
     else:
         raise FloatingPointError("Twenty simulated data sets in a row had a constant or infinite column; narrow the domain.")
     groups = {group for group in GROUPS if generator.random() >= DROPPED[group]} or set(GROUPS)
-    assert dataset.adjacency is not None
     classes = dataset.adjacency.astype(np.int64) + 2 * dataset.adjacency.T
     return encode(views.channels, views.rows, groups), classes

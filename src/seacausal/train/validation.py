@@ -11,8 +11,8 @@ from torch.func import functional_call
 
 from seacausal.aggregate.model import Base
 from seacausal.graph.metrics import score_average_precision
-from seacausal.train.domain import Domain
-from seacausal.train.minibatch import Size, draw_minibatch
+from seacausal.simulate.domain import Domain, Size
+from seacausal.train.minibatch import draw_minibatch
 
 STREAM = 2**40
 """Validation minibatches are those of the steps from here on, which no run reaches."""

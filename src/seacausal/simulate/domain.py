@@ -1,4 +1,4 @@
-"""The wide domain that the released weights are trained on: every data set draws its own generator.
+"""The wide domain that the released weights are trained on: every data set draws its own specification.
 
 Judged mechanisms that must stay unseen (sigmoid, polynomial) are left out. Roots, noise, row counts, densities, interventions and measurement all
 vary, because a network trained on one generator learns that generator's short-cuts: the variance order, the kurtosis of uniform roots.
@@ -6,13 +6,15 @@ vary, because a network trained on one generator learns that generator's short-c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from seacausal.simulate.dataset import Simulation
+from seacausal.simulate.expression import Expression
 from seacausal.simulate.graphs import most_edges
 from seacausal.simulate.noise import SQRT3
+from seacausal.simulate.technical import Technical
 
 STRUCTURED = ("small-world", "stochastic-block", "bipartite", "regulatory")
 ROOT_SHARES = {
@@ -66,13 +68,48 @@ class Domain:
     """Share of interventional data sets whose regimes differ in size."""
     off_target: float = 0.1
     """Share of interventional data sets in which regimes hit variables they do not name."""
+    expression: float = 0.06
+    """Share of data sets that are expression levels of single cells."""
+    cycles: float = 0.03
+    """Share of data sets with feedback among linear mechanisms."""
+    selection: float = 0.03
+    """Share of data sets whose rows were selected by unmeasured effects."""
     cells: int = 400_000
     """Rows times variables of a data set, at most."""
+    expression_cells: int = 100_000
+    """The same where they are expression levels."""
 
 
-def draw_simulation(domain: Domain, variables: int, *, generator: np.random.Generator) -> Simulation:
+@dataclass(frozen=True)
+class Size:
+    """Data sets of similar width."""
+
+    smallest: int
+    """Fewest variables."""
+    largest: int
+    """Most variables."""
+    batch: int
+    """Data sets per minibatch, over all workers together."""
+    share: float
+    """Share of the steps."""
+
+
+SIZES = (Size(2, 14, 16, 0.57), Size(15, 30, 8, 0.27), Size(31, 60, 4, 0.1), Size(61, 110, 2, 0.06))
+
+
+def draw_specification(domain: Domain, variables: int, *, generator: np.random.Generator) -> Simulation | Expression:
     """Draw the specification of one data set of `variables` columns."""
-    d = variables
+    if generator.random() < domain.expression:
+        return _draw_expression(domain, variables, generator)
+    simulation = _draw_simulation(domain, variables, generator)
+    count = int(generator.integers(1, 2 + variables // 5))
+    if generator.random() < domain.cycles:
+        plain = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "mediators": 0, "off_target": 0.0, "intervention": "gaussian"}
+        return replace(simulation, cycles=count, **plain)
+    return replace(simulation, selection=min(count, 2)) if generator.random() < domain.selection else simulation
+
+
+def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> Simulation:
     share = generator.random
     graph = _draw_graph(domain, generator)
     most = most_edges(graph, d)
@@ -106,6 +143,34 @@ def draw_simulation(domain: Domain, variables: int, *, generator: np.random.Gene
         off_target=generator.uniform(0.1, 0.5) if targets and share() < domain.off_target else 0.0,
         intervention=_draw_key(INTERVENTION_SHARES, generator),
         measurement=_draw_key(MEASUREMENT_SHARES, generator),
+    )
+
+
+def _draw_expression(domain: Domain, d: int, generator: np.random.Generator) -> Expression:
+    share = generator.random
+    cells, targets, regime_cells = _draw_rows(domain, d, generator)
+    most = max(60, domain.expression_cells // d)
+    graph = str(generator.choice(("scale-free", "erdos-renyi", "regulatory")))
+    technical = Technical(
+        outliers=generator.uniform(0, 0.1),
+        library_law=(generator.uniform(0, 2) + np.log(d), generator.uniform(0.1, 0.6)),
+        dropout=generator.uniform(20, 85) if share() < 0.7 else None,
+        counts=share() < 0.8,
+    )
+    return Expression(
+        variables=d,
+        edges=min(d * generator.uniform(0.4, 2.5), 0.9 * most_edges(graph, d)),
+        graph=graph,
+        cells=min(cells, most),
+        cell_types=int(generator.integers(1, 11)),
+        hill=float(generator.choice((0.5, 1.0, 2.0, 4.0))),
+        noise=float(np.exp(generator.uniform(np.log(0.1), np.log(1.5)))),
+        repressors=generator.uniform(0, 0.7),
+        targets=targets,
+        regime_cells=min(regime_cells, max(1, most // max(targets, 1))),
+        remaining=0.0 if share() < 0.5 else generator.uniform(0, 0.6) if share() < 0.8 else generator.uniform(1.5, 4),
+        technical=technical if share() < 0.3 else None,
+        logarithm=share() < 0.7,
     )
 
 
