@@ -67,7 +67,7 @@ def dag_posterior(scores: np.ndarray, direct: np.ndarray) -> None:  # pragma: no
             direct[u, v] = min(max(direct[u, v], 0.0), 1.0)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def sum_parents(scores: np.ndarray, inside: np.ndarray) -> None:  # pragma: no cover - compiled
     """For each variable and set, the log of the summed weight of all parents inside the set: (k, 2**k) both; nothing for sets that hold v."""
     k, sets = scores.shape
@@ -91,7 +91,7 @@ def sum_parents(scores: np.ndarray, inside: np.ndarray) -> None:  # pragma: no c
             inside[v, mask] = best[mask] + math.log(weight)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _prepare(inside, total, ternary, touches, step):  # pragma: no cover - compiled
     """What each pair of a set and its part is asked for.
 
@@ -114,7 +114,7 @@ def _prepare(inside, total, ternary, touches, step):  # pragma: no cover - compi
             part = (part - 1) & mask
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _sum_layers(ternary, touches, step, forward, backward):  # pragma: no cover - compiled
     """Weight of all ways to reach each pair (layers so far, last layer), and of all ways on from there; returns that of all DAGs."""
     sets = len(ternary)
@@ -164,7 +164,7 @@ def _multiply(product, following, touching):  # pragma: no cover - compiled
     product[following] = product[following & ~first] * touching[v]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _weigh_sets(inside, ternary, touches, step, forward, backward, whole, weight):  # pragma: no cover - compiled
     """Fill `weight` (k, 2**k) so that v's posterior is the sum over sets of weight times the posterior of its parents inside the set.
 

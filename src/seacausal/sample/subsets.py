@@ -76,27 +76,24 @@ def to_weights(scores: np.ndarray) -> np.ndarray:
     """(d, d) scores to symmetric positive weights with a zero diagonal; a trace is added, so that any subset can be filled."""
     scores = np.ascontiguousarray(scores, np.float64)
     weights = np.empty(scores.shape)
-    _symmetrise(scores, 1e-9 * (1 + _largest_size(scores)), weights)
+    _fill_weights(scores, weights)
     return weights
 
 
 @njit(cache=True, nogil=True)
-def _largest_size(scores: np.ndarray) -> float:  # pragma: no cover - compiled
-    """The largest size off the diagonal, 0 where there is none. One maximum a column, for those do not wait for each other."""
-    top = np.zeros(len(scores))
-    for i in range(len(scores)):
+def _fill_weights(scores: np.ndarray, weights: np.ndarray) -> None:  # pragma: no cover - compiled
+    """Fill `weights` with the mean size of [i, j] and [j, i] and the trace. Tiles keep the transpose in the cache."""
+    d, tile, largest = len(scores), 32, 0.0
+    top = np.zeros(d)  # of each column, for these do not wait for each other
+    for i in range(d):
         kept = top[i]
-        for j in range(len(scores)):
+        for j in range(d):
             size = abs(scores[i, j])
             top[j] = size if size > top[j] else top[j]
         top[i] = kept
-    return top.max() if len(top) else 0.0
-
-
-@njit(cache=True, nogil=True)
-def _symmetrise(scores: np.ndarray, trace: float, weights: np.ndarray) -> None:  # pragma: no cover - compiled
-    """Fill `weights` with the mean size of [i, j] and [j, i] and a trace. Tiles keep the transpose in the cache."""
-    d, tile = len(scores), 32
+    for size in top:
+        largest = max(largest, size)
+    trace = 1e-9 * (1 + largest)
     for i_tile in range(0, d, tile):
         for j_tile in range(i_tile, d, tile):
             for i in range(i_tile, min(i_tile + tile, d)):
@@ -159,7 +156,8 @@ def draw_greedily(
         _add_damped_row(weights, visits, touched, i, row_sums)
     for t in range(start, len(chosen)):
         subset = chosen[t]
-        weight[:] = row_sums
+        for i in range(d):  # assigning an array to an array takes seconds to compile
+            weight[i] = row_sums[i]
         for position in range(len(subset)):
             if position == 1:
                 weight[:] = 0.0
@@ -179,7 +177,7 @@ def draw_greedily(
     return state
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _touch(subset: np.ndarray, touched: np.ndarray) -> None:  # pragma: no cover - compiled
     """Note in which blocks of its pairs a variable has visits: most have none where variables are many, and roots are slow."""
     for i in subset:
@@ -203,7 +201,7 @@ def _add_damped_row(weights: np.ndarray, visits: np.ndarray, touched: np.ndarray
     total[i] = kept
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _pick(weight: np.ndarray, uniform: float) -> int:  # pragma: no cover - compiled
     """The first variable with which the weights add up to more than the share `uniform` of them all, added in the order of the variables.
 
