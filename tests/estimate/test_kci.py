@@ -1,28 +1,38 @@
 """The KCI test and FCI with it against causal-learn 0.1.3.7, both kernels, and on data that has something wrong with it."""
 
+import itertools
+
 import numpy as np
 import pytest
 from causallearn.search.ConstraintBased import FCI
 from causallearn.utils.cit import CIT
 
-from seacausal.estimate.kci import estimate_fci_kci, fci_kci_each, kci_p_values
+from seacausal.errors import DataError
+from seacausal.estimate.fci_general import fci_general
+from seacausal.estimate.kci import answers_of, estimate_fci_kci, fci_kci_each, kci_p_values
 from seacausal.estimate.partial_correlation import PAIRS
 from seacausal.graph.marks import ARROW, CIRCLE, NO_EDGE, TAIL
 
-QUESTIONS = [(pair, given) for pair, (i, j) in enumerate(PAIRS) for given in range(32) if not given & (1 << i | 1 << j)]
 
-
-def random_table(seed: int, n: int) -> np.ndarray:
-    """(n, 5) rows in raw units of a sparse or dense system, half of them nonlinear."""
+def random_table(seed: int, n: int, k: int = 5) -> np.ndarray:
+    """(n, k) rows in raw units of a sparse or dense system, half of them nonlinear."""
     generator = np.random.default_rng([7, seed])
     weights = (
-        np.triu(generator.random((5, 5)) < (0.3, 0.6, 0.9)[seed % 3], 1) * generator.uniform(0.2, 1.5, (5, 5)) * generator.choice([-1, 1], (5, 5))
+        np.triu(generator.random((k, k)) < (0.3, 0.6, 0.9)[seed % 3], 1) * generator.uniform(0.2, 1.5, (k, k)) * generator.choice([-1, 1], (k, k))
     )
-    table = np.zeros((n, 5))
-    for v in range(5):
+    table = np.zeros((n, k))
+    for v in range(k):
         inputs = table @ weights[:, v]
         table[:, v] = (inputs if seed % 2 else np.tanh(inputs) + 0.3 * np.minimum(inputs**2, 9)) + generator.standard_normal(n)
-    return (table * 10.0 ** generator.uniform(-2, 2, 5) + generator.uniform(-5, 5, 5))[:, generator.permutation(5)]
+    return (table * 10.0 ** generator.uniform(-2, 2, k) + generator.uniform(-5, 5, k))[:, generator.permutation(k)]
+
+
+def questions_of(k: int) -> list[tuple[int, int]]:
+    pairs = itertools.combinations(range(k), 2)
+    return [(pair, given) for pair, (i, j) in enumerate(pairs) for given in range(1 << k) if not given & (1 << i | 1 << j)]
+
+
+QUESTIONS = questions_of(5)
 
 
 def kernels(kernel: str) -> dict[str, str]:
@@ -30,8 +40,9 @@ def kernels(kernel: str) -> dict[str, str]:
 
 
 def reference_p_values(table: np.ndarray, kernel: str, questions) -> np.ndarray:
-    test = CIT(table, "kci", **kernels(kernel))
-    return np.array([test(*PAIRS[pair], tuple(v for v in range(5) if given >> v & 1)) for pair, given in questions])
+    test, k = CIT(table, "kci", **kernels(kernel)), table.shape[1]
+    pairs = list(itertools.combinations(range(k), 2))
+    return np.array([test(*pairs[pair], tuple(v for v in range(k) if given >> v & 1)) for pair, given in questions])
 
 
 def reference_marks(table: np.ndarray, kernel: str) -> np.ndarray:
@@ -54,6 +65,48 @@ def test_graphs_of_the_polynomial_kernel_are_causal_learns():
     for seed in range(40):
         table = random_table(seed, 100)
         np.testing.assert_array_equal(estimate_fci_kci(table), reference_marks(table, "polynomial"), err_msg=str(seed))
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 6, 8])
+def test_p_values_of_other_numbers_of_variables_are_causal_learns(k):
+    generator = np.random.default_rng(k)
+    for seed in range(4):
+        table, questions = random_table(seed, 80, k), questions_of(k)
+        questions = [questions[q] for q in generator.permutation(len(questions))[:25]]
+        found = kci_p_values(table)
+        np.testing.assert_allclose([found[q] for q in questions], reference_p_values(table, "polynomial", questions), atol=1e-5, err_msg=str(seed))
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 6])
+def test_graphs_of_other_numbers_of_variables_are_causal_learns(k):
+    marks = set()
+    for seed in range(8 if k < 6 else 3):
+        table = random_table(seed, 80, k)
+        found = estimate_fci_kci(table)
+        assert found.dtype == np.int8
+        np.testing.assert_array_equal(found, reference_marks(table, "polynomial"), err_msg=str(seed))
+        marks.update(found.ravel().tolist())
+    assert {NO_EDGE, CIRCLE} <= marks
+
+
+@pytest.mark.parametrize("kernel", ["polynomial", "gaussian"])
+def test_five_variables_the_general_way(kernel):
+    for seed in range(30 if kernel == "polynomial" else 4):
+        table, marks = random_table(seed, 90), np.full((5, 5), -1, np.int8)
+        fci_general(answers_of(kci_p_values(table, kernel=kernel), 5, 0.05), marks)
+        np.testing.assert_array_equal(marks, estimate_fci_kci(table, kernel=kernel), err_msg=str(seed))
+
+
+@pytest.mark.parametrize(("kernel", "k"), [("polynomial", 6), ("polynomial", 10), ("gaussian", 6)])
+def test_other_columns_do_not_change_a_p_value(kernel, k):
+    """The answers about five of k columns are those of the table of these five."""
+    table, kept = random_table(5, 90, k), np.arange(k)[-5:]
+    found, expected = kci_p_values(table, kernel=kernel), kci_p_values(table[:, kept], kernel=kernel)
+    pairs = list(itertools.combinations(range(k), 2))
+    for pair, given in QUESTIONS:
+        i, j = kept[list(PAIRS[pair])]
+        assert found[pairs.index((i, j)), given << int(kept[0])] == pytest.approx(expected[pair, given], abs=1e-9)
+    assert (found == 0).sum() >= sum(2**k - 2 ** (k - 2) for _ in pairs)
 
 
 @pytest.mark.slow
@@ -150,6 +203,16 @@ def test_a_batch_is_its_subsets_one_by_one(gaussian):
     assert fci_kci_each(tables[:0], gaussian, 0.05).shape == (0, 5, 5)
 
 
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [(np.zeros((9, 1)), "9, 1"), (np.zeros((9, 11)), "9, 11"), (np.zeros((0, 3)), "0, 3"), (np.full((9, 3), np.nan), "nan in row 0")],
+)
+def test_what_is_no_small_table(table, message):
+    for function in (estimate_fci_kci, kci_p_values):
+        with pytest.raises(DataError, match=message):
+            function(table)
+
+
 def degenerate_tables() -> dict[str, np.ndarray]:
     plain = np.random.default_rng(2).standard_normal((120, 5))
     binary = (plain > 0).astype(float)
@@ -187,3 +250,20 @@ def test_degenerate_tables_have_answers(kind, kernel):
         assert p_values[PAIRS.index((0, 3)), 0] < 1e-6
         assert p_values[PAIRS.index((0, 1)), 1 << 3] == 1  # determined by its copy
         assert p_values[PAIRS.index((1, 4)), 1 << 2] < 1e-3
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 10])
+@pytest.mark.parametrize("kind", degenerate_tables())
+def test_degenerate_tables_of_other_widths_have_answers(kind, k):
+    table = degenerate_tables()[kind]
+    table = np.hstack([table, np.roll(table, 1, axis=0)])[:, :k] if k > 5 else table[:, 5 - k :]
+    for kernel in ("polynomial", "gaussian") if k < 4 else ("polynomial",):
+        p_values, marks = kci_p_values(table, kernel=kernel), estimate_fci_kci(table, kernel=kernel)
+        assert p_values.shape == (k * (k - 1) // 2, 1 << k)
+        assert ((p_values >= 0) & (p_values <= 1)).all()
+        assert marks.shape == (k, k)
+        np.testing.assert_array_equal(marks == NO_EDGE, (marks == NO_EDGE).T)
+        if kind in ("one row", "zeros"):
+            assert not marks.any()
+        if kind == "all the same":  # of three copies one determines the others; two have no third
+            np.testing.assert_array_equal(np.argwhere(marks), [[k - 2, k - 1], [k - 1, k - 2]] if k in (2, 7) else np.empty((0, 2)))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scored import adjacencies_of, degenerate_tables, every_dag, random_table
+from scored import adjacencies_of, degenerate_tables, every_dag, random_experiment, random_regimes, random_table
 
 from seacausal.errors import DataError
 from seacausal.estimate.posterior import (
@@ -119,6 +119,44 @@ def test_class_posterior_is_the_mean_over_classes(k):
         arrow, line = estimate_class_posterior(random_table(k, k, 30), by_class=by_class)
         np.testing.assert_allclose(arrow, np.einsum("g,gij->ij", each, graphs == ARROW), atol=1e-9)
         np.testing.assert_allclose(line, np.einsum("g,gij->ij", each, (graphs == TAIL) & (graphs.transpose(0, 2, 1) == TAIL)), atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_interventional_class_posterior_is_the_mean_over_classes(k):
+    """All DAGs, each with its own score, in groups by their interventional essential graphs, for families of targets of every kind."""
+    dags = every_dag(k)
+    counts = set()
+    for seed in range(10 if k == 4 else 30):
+        regimes = random_regimes(seed, k)
+        table, targeted = random_experiment(seed, k, regimes, (6, 20))
+        graphs = np.array([essential_graph(adjacency, regimes) for adjacency in adjacencies_of(dags)])
+        weight = weights_of(score_table(table, targeted), dags)
+        _, name, size = np.unique(graphs.reshape(len(graphs), -1), axis=0, return_inverse=True, return_counts=True)
+        counts.add(len(size))
+        for by_class in (True, False):
+            each = weight / size[name.ravel()] if by_class else weight
+            each = each / each.sum()
+            arrow, line = estimate_class_posterior(table, targeted, by_class=by_class)
+            np.testing.assert_allclose(arrow, np.einsum("g,gij->ij", each, graphs == ARROW), atol=1e-9)
+            np.testing.assert_allclose(line, np.einsum("g,gij->ij", each, (graphs == TAIL) & (graphs.transpose(0, 2, 1) == TAIL)), atol=1e-9)
+    assert len(counts) >= 2 + (k > 2)  # observational classes, DAGs, and some between where there is room
+
+
+def test_regimes_without_targets_or_with_all_of_them_are_observational():
+    table = random_table(3, 4, 60)
+    expected = estimate_class_posterior(table)
+    np.testing.assert_array_equal(estimate_class_posterior(table, np.zeros((60, 4), bool)), expected)
+    everywhere = np.arange(120)[:, None] < np.full(4, 60)
+    again = estimate_class_posterior(np.vstack([table + 9, table]), everywhere)
+    np.testing.assert_allclose(again, expected, atol=1e-9)
+
+
+def test_where_every_variable_is_told_apart_classes_are_dags():
+    regimes = np.vstack([np.zeros(5, bool), np.eye(5, dtype=bool)])
+    table, targeted = random_experiment(4, 5, regimes, (10, 20))
+    arrow, line = estimate_class_posterior(table, targeted)
+    np.testing.assert_allclose(arrow, estimate_posterior(table, targeted), atol=1e-9)
+    assert not line.any()
 
 
 def test_by_dags_the_classes_of_five_variables_agree_with_the_layers():

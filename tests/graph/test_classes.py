@@ -5,7 +5,7 @@ import pytest
 
 from seacausal.graph.classes import DAGS, enumerate_dags, markov_classes
 from seacausal.graph.equivalence import essential_graph
-from seacausal.graph.essential import write_marks
+from seacausal.graph.essential import cut_masks, write_marks
 
 CLASSES = {1: 1, 2: 2, 3: 11, 4: 185, 5: 8782, 6: 1_067_825}
 
@@ -25,6 +25,22 @@ def test_a_class_is_the_essential_graph_of_its_dag():
     for c in range(0, 8782, 7):
         write_marks(classes.arrows[c], classes.lines[c], marks)
         np.testing.assert_array_equal(marks, essential_graph(classes.parents[c] >> np.arange(5)[:, None] & 1))
+
+
+@pytest.mark.parametrize("targets", [[[1, 0, 0, 0, 0]], [[1, 1, 0, 0, 0], [0, 1, 1, 0, 0]], [[0, 0, 1, 0, 0], [1, 1, 1, 1, 1]]], ids=str)
+def test_interventional_classes_split_the_observational_ones(targets):
+    targets, marks = np.array(targets, bool), np.empty((5, 5), np.int8)
+    classes = markov_classes(5, cut_masks(targets))
+    assert 8782 < len(classes.sizes) < DAGS[5] == classes.sizes.sum()
+    assert len(np.unique(classes.arrows @ 64 ** np.arange(5) + (classes.lines @ 64 ** np.arange(5) << 30))) == len(classes.sizes)
+    for c in range(0, len(classes.sizes), 41):
+        write_marks(classes.arrows[c], classes.lines[c], marks)
+        np.testing.assert_array_equal(marks, essential_graph(classes.parents[c] >> np.arange(5)[:, None] & 1, targets))
+
+
+def test_regimes_that_tell_all_variables_apart_leave_single_dags():
+    assert len(markov_classes(5, cut_masks(np.eye(5, dtype=bool))).sizes) == DAGS[5]
+    assert markov_classes(5, np.zeros(5, int)) is markov_classes(5)
 
 
 def test_the_complete_graph_has_all_orders_and_the_empty_one_is_alone():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from seacausal.errors import DataError
-from seacausal.sample.subsets import next_random, sample_subsets
+from seacausal.sample.subsets import _pick, _pick_in_order, next_random, sample_subsets, start_state
 
 
 def recount(variables: np.ndarray, d: int) -> np.ndarray:
@@ -43,6 +43,49 @@ def sample_naively(scores: np.ndarray, count: int, size: int, random_share: floa
         visits[np.ix_(drawn, drawn)] += 1
     np.fill_diagonal(visits, 0)
     return visits
+
+
+def draw_in_order(weights: np.ndarray, visits: np.ndarray, count: int, size: int, state: np.uint64) -> list[list[int]]:
+    """The sampler's draws with every sum taken one by one, in the order of the variables."""
+    d, drawn = len(weights), []
+    row_sums = [sum((weights[i] / np.sqrt(1.0 + visits[i])).tolist()) for i in range(d)]
+    for _ in range(count):
+        subset: list[int] = []
+        while len(subset) < size:
+            weight = [sum(float(weights[i, j] / np.sqrt(1.0 + visits[i, j])) for i in subset) for j in range(d)] if subset else list(row_sums)
+            for i in subset:
+                weight[i] = 0.0
+            state, uniform = next_random(np.uint64(state))
+            level, at = uniform * sum(max(w, 0.0) for w in weight), -1
+            while at < d - 1 and level >= 0.0:
+                at += 1
+                level -= max(weight[at], 0.0)
+            subset.append(at)
+        for i in subset:
+            for j in subset:
+                row_sums[i] += float(weights[i, j] / np.sqrt(2.0 + visits[i, j]) - weights[i, j] / np.sqrt(1.0 + visits[i, j]))
+        for i, j in itertools.permutations(subset, 2):
+            visits[i, j] += 1
+        drawn.append(subset)
+    return drawn
+
+
+@pytest.mark.parametrize("d", [7, 63, 64, 65, 150])
+def test_sums_by_blocks_draw_what_sums_in_order_draw(d):
+    scores, visits = random_scores(d, d) + np.random.default_rng(d).random((d, d)), np.zeros((d, d))
+    sizes = np.abs(scores)
+    weights = (sizes + sizes.T) / 2 + 1e-9 * (1 + sizes[~np.eye(d, dtype=bool)].max())
+    np.fill_diagonal(weights, 0)
+    even = draw_in_order(1 - np.eye(d), visits, 60, 5, start_state(8))
+    assert sample_subsets(scores, 120, seed=4).variables.tolist() == even + draw_in_order(weights, visits, 60, 5, start_state(9))
+
+
+@pytest.mark.parametrize("weight", [np.ones(300), np.full(300, 0.1), np.full(100, 1 / 3), np.tile([0.1, 0.0, -1e-17, 0.7], 50), np.zeros(70)])
+def test_a_share_on_the_edge_of_a_variable_is_decided_by_sums_in_order(weight):
+    """Shares that are, to rounding, those of the first 0, 1, 2, ... variables."""
+    edges = np.cumsum(weight) / max(weight.sum(), 1)
+    shares = [u for edge in edges for u in (edge, np.nextafter(edge, 0), np.nextafter(edge, 1)) if 0 <= u < 1]
+    assert [_pick(weight, u) for u in shares] == [_pick_in_order(weight, u) for u in shares]
 
 
 def test_splitmix64():

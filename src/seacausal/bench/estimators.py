@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from seacausal.estimate.algorithms import ALGORITHMS, SubsetData
+from seacausal.estimate.covariance import covariance
 from seacausal.estimate.distance_correlation import distance_correlation
 from seacausal.estimate.gather import plan_rows
 from seacausal.estimate.local import estimate_subsets
@@ -69,6 +70,7 @@ def measure_rest() -> list[Rate]:
     found = [
         Rate("500 subsets of 1,000 variables", sampler, None),
         Rate("distance correlation, 500 rows x 100 variables", correlation, _distance_reference(values)),
+        rate_covariance(162_000, 622),
     ]
     dataset = simulate_dataset(Simulation(variables=20, edges=40, observational_rows=ROWS), generator=generator)
     z = standardise(dataset.values)[0]
@@ -76,6 +78,14 @@ def measure_rest() -> list[Rate]:
     variables = sample_subsets(np.ones((20, 20)), 20_000).variables
     one, two = (_best(lambda w=w: estimate_subsets(z, dataset.regime, dataset.targets, variables, plan, workers=w)) for w in (1, 2))
     return [*found, Rate("20,000 subsets, fci and exact posterior, two threads (reference: one)", two, one)]
+
+
+def rate_covariance(rows: int, columns: int) -> Rate:
+    """Covariance of a float32 table, and numpy's product of two float64 tables of that size, on as many threads as numpy takes."""
+    values = np.random.default_rng(0).standard_normal((rows, columns), np.float32)
+    left, right = values.astype(np.float64), values[:, ::-1].astype(np.float64)
+    product = _best(lambda: left.T @ right)
+    return Rate(f"covariance, {rows:,} rows x {columns} columns (reference: numpy's product)", _best(lambda: covariance(values)), product)
 
 
 def _seconds(run: Callable[[int], Any]) -> float:

@@ -321,4 +321,7 @@ def ends(marks: np.ndarray, v: int, mark: int) -> int:
 @njit(cache=True, nogil=True)
 def neighbours(marks: np.ndarray, v: int) -> int:
     """The set of the variables adjacent to v."""
-    return ~ends(marks, v, NO_EDGE) & (SETS - 1)
+    found = 0
+    for u in range(VARIABLES):
+        found |= 1 << u if marks[u, v] != NO_EDGE else 0
+    return found

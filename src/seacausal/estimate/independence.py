@@ -39,18 +39,24 @@ def covariance_of(values: np.ndarray) -> np.ndarray:
     DataError
         If the table has no row, a column too few or too many, or an entry that is not finite.
     """
-    values = np.asarray(values, np.float64)
-    if values.ndim != 2 or not 2 <= values.shape[1] <= LARGEST or len(values) == 0:
-        raise DataError(f"`values` must have rows and from 2 to {LARGEST} columns; found shape {values.shape}.")
-    if not np.isfinite(values).all():
-        row, column = np.argwhere(~np.isfinite(values))[0]
-        raise DataError(f"`values` must be finite; found {values[row, column]} in row {row} of column {column}. Drop or impute missing values.")
+    values = check_table(values)
     low, high = values.min(0), values.max(0)
     centred = values / np.maximum(np.maximum(-low, high), np.finfo(float).tiny)
     centred -= centred.mean(0)
     centred[:, low == high] = 0
     centred /= np.maximum(np.abs(centred).max(0), np.finfo(float).tiny)
     return centred.T @ centred / len(values)
+
+
+def check_table(values: np.ndarray) -> np.ndarray:
+    """(n, k) rows of 2 to 10 columns as float64, or a `DataError`."""
+    values = np.asarray(values, np.float64)
+    if values.ndim != 2 or not 2 <= values.shape[1] <= LARGEST or len(values) == 0:
+        raise DataError(f"`values` must have rows and from 2 to {LARGEST} columns; found shape {values.shape}.")
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        raise DataError(f"`values` must be finite; found {values[row, column]} in row {row} of column {column}. Drop or impute missing values.")
+    return values
 
 
 @njit(cache=True, nogil=True)

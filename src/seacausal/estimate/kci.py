@@ -1,6 +1,6 @@
-"""FCI on five variables with the kernel conditional independence test of Zhang et al. (2011): all 80 tests from features, not kernel matrices.
+"""FCI on a few variables with the kernel conditional independence test of Zhang et al. (2011): all tests from features, not kernel matrices.
 
-In: (n, 5) rows. Out: a p-value for every question "is i independent of j given S?", from those one bit each, and from the bits the marks of a PAG.
+In: (n, k) rows, k from 2 to 10. Out: a p-value for every question "is i independent of j given S?", and from these the marks of a PAG.
 With a kernel matrix K = F'F of (f, n) features F, centring, removing what z explains and every trace that the test needs are sums over features.
 The conventions are causal-learn 0.1.3.7's: columns of variance 1 (n - 1), a ridge of 1e-3, the gamma approximation of the null, and the lower of two
 variables beside z / 2 while the higher stands alone (theorem 4 takes (x, z) and y), so that p-values depend a little on the order of the columns.
@@ -20,9 +20,10 @@ from numba import njit
 
 from seacausal.estimate.columns import mean_product, rescale
 from seacausal.estimate.fci import fci
+from seacausal.estimate.fci_general import fci_general
 from seacausal.estimate.gamma import upper_gamma
+from seacausal.estimate.independence import check_table
 from seacausal.estimate.kernel_features import (
-    MONOMIALS,
     RANK,
     fill_monomials,
     gaussian_features,
@@ -31,48 +32,70 @@ from seacausal.estimate.kernel_features import (
     subtract_projection,
     whiten,
 )
-from seacausal.estimate.partial_correlation import PAIRS, PIVOT, SET_SIZE, SETS, VARIABLES, condition
+from seacausal.estimate.partial_correlation import PAIRS, PIVOT, SETS, VARIABLES, condition_all
 from seacausal.estimate.statistics import standardise
+from seacausal.graph.essential import size
 
 RIDGE = 1e-3
 """Added to the diagonal of the kernel matrix of z before what it explains is removed."""
-WIDEST = 5
-"""Most features of the polynomial kernel for a variable beside three others, but for those of the others alone."""
-WIDEST_GIVEN = 9
-"""Most features of the polynomial kernel for the given variables."""
-
 Kernel = Literal["polynomial", "gaussian"]
 
 
 def estimate_fci_kci(values: np.ndarray, *, kernel: Kernel = "polynomial", alpha: float = 0.05) -> np.ndarray:
-    """FCI on one table of five variables, by the KCI test.
+    """FCI on one small table, by the KCI test, rules R0 to R4.
 
     Parameters
     ----------
     values
-        (n, 5), finite.
+        (n, k) rows of k variables, k from 2 to 10. Every question is answered, asked for or not: k (k - 1) 2^(k - 3) of them.
     kernel
-        "polynomial", (1 + <x, y>)^2, sees what polynomials of degree 2 can; "gaussian" sees every dependence and takes some 500 times as long.
+        "polynomial", (1 + <x, y>)^2, sees what polynomials of degree 2 can: 500 rows of ten variables take 0.2 s. "gaussian" sees every dependence
+        and takes some 500 times as long.
     alpha
         Level of the tests: a p-value above it is independence.
 
     Returns
     -------
-    (5, 5) int8 marks of a PAG: `marks[i, j]` is the mark at j's end of the edge between i and j.
+    (k, k) int8 marks of a PAG: `marks[i, j]` is the mark at j's end of the edge between i and j.
+
+    Raises
+    ------
+    DataError
+        If `values` is not such a table.
 
     References
     ----------
     Zhang, Peters, Janzing and Schoelkopf (2011), Kernel-based conditional independence test and application in causal discovery, theorem 4 and
     proposition 5; section 3.4 for the gamma approximation.
     """
-    return fci_kci_each(standardise(np.asarray(values))[0][None], kernel == "gaussian", alpha)[0]
+    values = check_table(values)
+    k = values.shape[1]
+    if k == VARIABLES:
+        return fci_kci_each(standardise(values)[0][None], kernel == "gaussian", alpha)[0]
+    marks = np.zeros((k, k), np.int8)
+    fci_general(answers_of(kci_p_values(values, kernel=kernel), k, alpha), marks)
+    return marks
 
 
 def kci_p_values(values: np.ndarray, *, kernel: Kernel = "polynomial") -> np.ndarray:
-    """All 80 p-values of an (n, 5) table: (10, 32), entry [p, S] of the pair `partial_correlation.PAIRS[p]` given S; 0 where S has one of the two."""
-    p_values = np.zeros((len(PAIRS), SETS))
-    fill_p_values(np.ascontiguousarray(standardise(np.asarray(values))[0].T), kernel == "gaussian", p_values)
+    """All p-values of an (n, k) table: (k (k - 1) / 2, 2**k), entry [p, S] of the p-th pair given S; 0 where S has one of the two.
+
+    Pairs are (0, 1), (0, 2), ..., (1, 2), ..., as in `partial_correlation.PAIRS`. Raises `DataError` as `estimate_fci_kci`.
+    """
+    values = check_table(values)
+    k = values.shape[1]
+    p_values = np.zeros((k * (k - 1) // 2, 1 << k))
+    fill_p_values(np.ascontiguousarray(standardise(values)[0].T), kernel == "gaussian", p_values)
     return p_values
+
+
+def answers_of(p_values: np.ndarray, k: int, alpha: float) -> np.ndarray:
+    """(k, k, 2**k) bool, the table that `fci_general` reads, of the p-values above `alpha`."""
+    accepted = np.zeros((k, k, 1 << k), bool)
+    i, j = np.triu_indices(k, 1)
+    given = np.arange(1 << k)
+    accepted[i, j] = accepted[j, i] = (p_values > alpha) & (given & (1 << i | 1 << j)[:, None] == 0)
+    return accepted
 
 
 @njit(cache=True, nogil=True)
@@ -98,30 +121,31 @@ def fci_kci_each(values: np.ndarray, gaussian: bool, alpha: float) -> np.ndarray
 
 @njit(cache=True, nogil=True)
 def fill_p_values(columns: np.ndarray, gaussian: bool, p_values: np.ndarray) -> None:  # pragma: no cover - compiled
-    """Fill `p_values` (10, 32), but for sets that have one of the two variables. `columns` (5, n) are standardised in place."""
-    n = columns.shape[1]
-    for v in range(VARIABLES):
+    """Fill `p_values` of `kci_p_values`, but for sets that have one of the two variables. `columns` (k, n) are standardised in place."""
+    k, n = columns.shape
+    most = k - 2  # variables given
+    for v in range(k):
         rescale(columns[v], 0.0)
         columns[v] *= math.sqrt((n - 1) / n)
-    monomials = np.empty((MONOMIALS, 1 if gaussian else n))
+    monomials = np.empty((2 * k + len(p_values), 1 if gaussian else n))
     if not gaussian:
         fill_monomials(columns, monomials)
-    basis = np.empty((RANK if gaussian else WIDEST_GIVEN, n))
-    features = np.empty((2, VARIABLES, RANK if gaussian else WIDEST, n))  # of each variable beside the given ones, and of each alone
-    width = np.zeros((2, VARIABLES), np.int64)
-    squares = np.empty((2, VARIABLES, n))
-    products = np.empty((2, VARIABLES, 1 if gaussian else WIDEST * (WIDEST + 1) // 2, n))
-    fourth = np.empty(len(PAIRS))
+    basis = np.empty((RANK if gaussian else 2 * most + most * (most - 1) // 2, n))
+    features = np.empty((2, k, RANK if gaussian else 2 + most, n))  # of each variable beside the given ones, and of each alone
+    width = np.zeros((2, k), np.int64)
+    squares = np.empty((2, k, n))
+    products = np.empty((2, k, 1 if gaussian else (2 + most) * (3 + most) // 2, n))
+    fourth = np.empty(len(p_values))
     conditional = linear_residuals(columns)
-    for given in range(SETS):
-        if SET_SIZE[given] > VARIABLES - 2:
+    for given in range(1 << k):
+        if size(given) > most:
             continue
         explaining = 0
         if given:
             explaining = fill_features(columns, monomials, gaussian, -1, given, False, basis)
             whiten(basis[:explaining], RIDGE)
         for alone in range(2):
-            for v in range(VARIABLES):
+            for v in range(k):
                 width[alone, v] = 0
                 if not given >> v & 1 and conditional[given, v, v] > PIVOT * conditional[0, v, v]:
                     found = fill_features(columns, monomials, gaussian, v, given, alone == 1, features[alone, v])
@@ -133,8 +157,12 @@ def fill_p_values(columns: np.ndarray, gaussian: bool, p_values: np.ndarray) -> 
             fourth_moments_by_rows(features, width, products[:, :, 0], fourth)
         elif given:
             fourth_moments_by_products(features, width, products, fourth)
-        for pair, (i, j) in enumerate(PAIRS):
-            if not given & (1 << i | 1 << j):
+        pair = -1
+        for i in range(k):
+            for j in range(i + 1, k):
+                pair += 1
+                if given & (1 << i | 1 << j):
+                    continue
                 x, y = features[0, i, : width[0, i]], features[1, j, : width[1, j]]
                 if given:
                     mean, variance = n * mean_product(squares[0, i], squares[1, j]), 2.0 * fourth[pair]
@@ -148,13 +176,14 @@ def fill_p_values(columns: np.ndarray, gaussian: bool, p_values: np.ndarray) -> 
 
 @njit(cache=True, nogil=True)
 def linear_residuals(columns: np.ndarray) -> np.ndarray:  # pragma: no cover - compiled
-    """(32, 5, 5), the covariance given each set, see `partial_correlation.condition`."""
-    covariance = np.empty((VARIABLES, VARIABLES))
-    conditional = np.empty((SETS, VARIABLES, VARIABLES))
-    for i in range(VARIABLES):
-        for j in range(VARIABLES):
+    """(2**k, k, k), the covariance given each set, see `partial_correlation.condition`."""
+    k = len(columns)
+    covariance = np.empty((k, k))
+    conditional = np.empty((1 << k, k, k))
+    for i in range(k):
+        for j in range(k):
             covariance[i, j] = mean_product(columns[i], columns[j])
-    condition(covariance, conditional)
+    condition_all(covariance, conditional)
     return conditional
 
 
@@ -165,7 +194,7 @@ def fill_features(
     """The features of one kernel or the other, see `kernel_features`; returns how many there are."""
     if gaussian:
         return gaussian_features(columns, x, given, alone, features)
-    return polynomial_features(monomials, x, given, alone, features)
+    return polynomial_features(monomials, len(columns), x, given, alone, features)
 
 
 @njit(cache=True, nogil=True)
@@ -192,14 +221,14 @@ def sum_squared_products(x: np.ndarray, y: np.ndarray) -> float:  # pragma: no c
 def fourth_moments_by_products(
     features: np.ndarray, width: np.ndarray, products: np.ndarray, fourth: np.ndarray
 ) -> None:  # pragma: no cover - compiled
-    """Fill `fourth` (10,) with the sum of squares of Kx * Ky by entries, where features are few: from the products of every two of x and of y.
+    """Fill `fourth`, one a pair, with the sum of squares of Kx * Ky by entries, where features are few: from the products of every two of x and of y.
 
-    `products` (2, 5, 15, n) is scratch.
+    `products` (2, k, f (f + 1) / 2, n) is scratch.
     """
-    n = features.shape[3]
+    _, k, _, n = features.shape
     count = width * (width + 1) // 2
     for alone in range(2):
-        for v in range(VARIABLES):
+        for v in range(k):
             at = 0
             for i in range(width[alone, v]):
                 for j in range(i + 1):
@@ -208,26 +237,32 @@ def fourth_moments_by_products(
                     for r in range(n):
                         product[r] = weight * first[r] * second[r]
                     at += 1
-    for pair, (i, j) in enumerate(PAIRS):
-        fourth[pair] = sum_squared_products(products[0, i, : count[0, i]], products[1, j, : count[1, j]])
+    pair = 0
+    for i in range(k):
+        for j in range(i + 1, k):
+            fourth[pair] = sum_squared_products(products[0, i, : count[0, i]], products[1, j, : count[1, j]])
+            pair += 1
 
 
 @njit(cache=True, nogil=True)
 def fourth_moments_by_rows(features: np.ndarray, width: np.ndarray, rows: np.ndarray, fourth: np.ndarray) -> None:  # pragma: no cover - compiled
-    """Fill `fourth` (10,) with the sum of squares of Kx * Ky by entries, where features are many: from one row of every matrix at a time.
+    """Fill `fourth`, one a pair, with the sum of squares of Kx * Ky by entries, where features are many: from one row of every matrix at a time.
 
-    `rows` (2, 5, n) is scratch.
+    `rows` (2, k, n) is scratch.
     """
-    n = features.shape[3]
+    _, k, _, n = features.shape
     fourth[:] = 0.0
     for r in range(n):
         for alone in range(2):
-            for v in range(VARIABLES):
+            for v in range(k):
                 row = rows[alone, v, r:]
                 row[:] = 0.0
                 for f in range(width[alone, v]):
                     subtract(row, features[alone, v, f, r], features[alone, v, f, r:])
                 row *= row
-        for pair, (i, j) in enumerate(PAIRS):
-            if width[0, i] and width[1, j]:
-                fourth[pair] += 2.0 * (n - r) * mean_product(rows[0, i, r:], rows[1, j, r:]) - rows[0, i, r] * rows[1, j, r]
+        pair = 0
+        for i in range(k):
+            for j in range(i + 1, k):
+                if width[0, i] and width[1, j]:
+                    fourth[pair] += 2.0 * (n - r) * mean_product(rows[0, i, r:], rows[1, j, r:]) - rows[0, i, r] * rows[1, j, r]
+                pair += 1

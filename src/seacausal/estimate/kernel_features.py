@@ -1,6 +1,6 @@
 """Features F of which a kernel's centred matrix is F'F: exact for the polynomial kernel of degree 2, the most important ones for the Gaussian.
 
-In: standardised columns (5, n). Out: (f, n) features, each of mean 0. A test looks at a variable x beside z / 2 for the variables z that it is given,
+In: standardised columns (k, n). Out: (f, n) features, each of mean 0. A test looks at a variable x beside z / 2 for the variables z that it is given,
 at x alone, or at all of z; sets are bit masks.
 
 For the Gaussian kernel, against exact matrices at n = 500: p-values correlate 0.999 and differ by 0.003 on average, 0.05 at most.
@@ -14,9 +14,7 @@ import numpy as np
 from numba import njit
 
 from seacausal.estimate.columns import mean_product
-from seacausal.estimate.partial_correlation import PAIRS, VARIABLES
 
-MONOMIALS = 2 * VARIABLES + len(PAIRS)
 BESIDE = 0.5
 """Weight of the given variables beside the one that is tested."""
 RANK = 200
@@ -27,38 +25,43 @@ LEFT_OUT = 1e-4
 
 @njit(cache=True, nogil=True)
 def fill_monomials(columns: np.ndarray, monomials: np.ndarray) -> None:  # pragma: no cover - compiled
-    """Fill `monomials` (20, n): all x, then all x^2, then all products x y of `PAIRS`, centred and with their weights in (1 + <x, y>)^2."""
-    root = math.sqrt(2.0)
-    for v in range(VARIABLES):
+    """Fill `monomials` (2k + k (k - 1) / 2, n), centred and with their weights in (1 + <x, y>)^2: all x, all x^2, all products x y in order."""
+    k, root = len(columns), math.sqrt(2.0)
+    at = 2 * k
+    for i in range(k):
         for r in range(columns.shape[1]):
-            monomials[v, r] = root * columns[v, r]
-            monomials[VARIABLES + v, r] = columns[v, r] ** 2
-    for pair, (i, j) in enumerate(PAIRS):
-        for r in range(columns.shape[1]):
-            monomials[2 * VARIABLES + pair, r] = root * columns[i, r] * columns[j, r]
-    for m in range(MONOMIALS):
+            monomials[i, r] = root * columns[i, r]
+            monomials[k + i, r] = columns[i, r] ** 2
+        for j in range(i + 1, k):
+            for r in range(columns.shape[1]):
+                monomials[at, r] = root * columns[i, r] * columns[j, r]
+            at += 1
+    for m in range(len(monomials)):
         monomials[m] -= monomials[m].mean()
 
 
 @njit(cache=True, nogil=True)
-def polynomial_features(monomials: np.ndarray, x: int, given: int, alone: bool, features: np.ndarray) -> int:  # pragma: no cover - compiled
-    """Fill `features` (9, n) with those of x beside the given variables, or of x alone, or with x = -1 of the given.
+def polynomial_features(monomials: np.ndarray, k: int, x: int, given: int, alone: bool, features: np.ndarray) -> int:  # pragma: no cover - compiled
+    """Fill `features` with those of x beside the given variables, or of x alone, or with x = -1 of the given.
 
-    Beside the given, those that do not look at x are left out. Returns their number: 2 + |given|; 2; or 2, 5 or 9.
+    Beside the given, those that do not look at x are left out. Returns their number: of g given, 2 + g; 2; or 2 g + g (g - 1) / 2.
     """
     count = 0
-    for v in range(VARIABLES):
+    for v in range(k):
         if v == x or (x < 0 and given >> v & 1):
             features[count] = monomials[v]
-            features[count + 1] = monomials[VARIABLES + v]
+            features[count + 1] = monomials[k + v]
             count += 2
-    for pair, (i, j) in enumerate(PAIRS):
-        if x < 0 and given >> i & given >> j & 1:
-            features[count] = monomials[2 * VARIABLES + pair]
-            count += 1
-        elif not alone and ((i == x and given >> j & 1) or (j == x and given >> i & 1)):
-            features[count] = BESIDE * monomials[2 * VARIABLES + pair]
-            count += 1
+    at = 2 * k
+    for i in range(k):
+        for j in range(i + 1, k):
+            if x < 0 and given >> i & given >> j & 1:
+                features[count] = monomials[at]
+                count += 1
+            elif not alone and ((i == x and given >> j & 1) or (j == x and given >> i & 1)):
+                features[count] = BESIDE * monomials[at]
+                count += 1
+            at += 1
     return count
 
 
@@ -72,8 +75,8 @@ def gaussian_features(columns: np.ndarray, x: int, given: int, alone: bool, feat
     """
     n = columns.shape[1]
     size = conditions = 0
-    points = np.empty((VARIABLES, n))
-    for v in range(VARIABLES):
+    points = np.empty(columns.shape)
+    for v in range(len(columns)):
         conditions += given >> v & 1
         if v == x or (given >> v & 1 and not alone):
             points[size] = columns[v] * (BESIDE if x >= 0 and v != x else 1.0)

@@ -231,7 +231,7 @@ def _total(cost: np.ndarray, score: int) -> float:
     return len(cost) * math.log(total) if score == VARIANCE else total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _margins(
     at: np.ndarray, low: int, high: int, order: np.ndarray, variable: np.int64, before: np.ndarray, behind: np.ndarray, out: np.ndarray
 ) -> None:

@@ -13,6 +13,9 @@ from numba import njit
 from seacausal.data import Subset
 from seacausal.errors import DataError
 
+BLOCK = 64
+"""Variables that are looked at together."""
+
 
 def sample_subsets(scores: np.ndarray, count: int, *, size: int = 5, random_share: float = 0.5, seed: int = 0) -> Subset:
     """Draw `count` subsets: first a random share, then by `scores`, with visit counts shared by both.
@@ -38,15 +41,15 @@ def sample_subsets(scores: np.ndarray, count: int, *, size: int = 5, random_shar
     d = len(scores)
     visits, chosen = start_subsets(d, count, size)
     first = round(count * random_share)
-    draw_greedily(even_weights(d), visits, chosen[:first], start_state(2 * seed))
+    draw_greedily(np.ones((1, d)), visits, chosen[:first], 0, start_state(2 * seed))
     if first < count:
-        draw_greedily(to_weights(scores), visits, chosen[first:], start_state(2 * seed + 1))
+        draw_greedily(to_weights(scores), visits, chosen, first, start_state(2 * seed + 1))
     return Subset(chosen, visits)
 
 
 def sample_random(variables: int, count: int, *, size: int = 5, seed: int = 0) -> Subset:
     """Draw `count` subsets of d `variables`, every pair alike but for its visits."""
-    return sample_subsets(even_weights(variables), count, size=size, random_share=1.0, seed=seed)
+    return sample_subsets(np.broadcast_to(1.0, (variables, variables)), count, size=size, random_share=1.0, seed=seed)
 
 
 def sample_by_statistic(scores: np.ndarray, count: int, *, size: int = 5, seed: int = 0) -> Subset:
@@ -69,35 +72,35 @@ def start_subsets(d: int, count: int, size: int) -> tuple[np.ndarray, np.ndarray
     return np.zeros((d, d), np.int64), np.empty((count, size), np.int64)
 
 
-def even_weights(d: int) -> np.ndarray:
-    """(d, d) ones off the diagonal."""
-    weights = np.ones((d, d))
-    np.fill_diagonal(weights, 0)
-    return weights
-
-
 def to_weights(scores: np.ndarray) -> np.ndarray:
     """(d, d) scores to symmetric positive weights with a zero diagonal; a trace is added, so that any subset can be filled."""
     scores = np.ascontiguousarray(scores, np.float64)
-    weights = np.zeros(scores.shape)
-    top = _symmetrise(scores, weights)
-    weights += 1e-9 * (1 + top)
-    np.fill_diagonal(weights, 0)
+    weights = np.empty(scores.shape)
+    _fill_weights(scores, weights)
     return weights
 
 
 @njit(cache=True, nogil=True)
-def _symmetrise(scores: np.ndarray, weights: np.ndarray) -> float:  # pragma: no cover - compiled
-    """Fill `weights` with the mean size of [i, j] and [j, i]; returns the largest size off the diagonal. Tiles keep the transpose in the cache."""
-    d, tile, top = len(scores), 32, 0.0
+def _fill_weights(scores: np.ndarray, weights: np.ndarray) -> None:  # pragma: no cover - compiled
+    """Fill `weights` with the mean size of [i, j] and [j, i] and the trace. Tiles keep the transpose in the cache."""
+    d, tile, largest = len(scores), 32, 0.0
+    top = np.zeros(d)  # of each column, for these do not wait for each other
+    for i in range(d):
+        kept = top[i]
+        for j in range(d):
+            size = abs(scores[i, j])
+            top[j] = size if size > top[j] else top[j]
+        top[i] = kept
+    for size in top:
+        largest = max(largest, size)
+    trace = 1e-9 * (1 + largest)
     for i_tile in range(0, d, tile):
         for j_tile in range(i_tile, d, tile):
             for i in range(i_tile, min(i_tile + tile, d)):
                 for j in range(max(j_tile, i + 1), min(j_tile + tile, d)):
-                    there, back = abs(scores[i, j]), abs(scores[j, i])
-                    top = max(top, there, back)
-                    weights[i, j] = weights[j, i] = (there + back) / 2
-    return top
+                    weights[i, j] = weights[j, i] = (abs(scores[i, j]) + abs(scores[j, i])) / 2 + trace
+    for i in range(d):
+        weights[i, i] = 0.0
 
 
 def start_state(seed: int) -> np.uint64:
@@ -116,7 +119,7 @@ def next_random(state: np.uint64) -> tuple[np.uint64, float]:  # pragma: no cove
     return state, float(z >> np.uint64(11)) / 9007199254740992.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def damp(weight, visits):  # pragma: no cover - compiled
     """Weight after so many visits; of one pair, or of all as arrays."""
     return weight / np.sqrt(1.0 + visits)
@@ -132,46 +135,108 @@ def visit(subset: np.ndarray, visits: np.ndarray) -> None:  # pragma: no cover -
 
 
 @njit(cache=True, nogil=True)
-def draw_greedily(weights: np.ndarray, visits: np.ndarray, chosen: np.ndarray, state: np.uint64) -> np.uint64:  # pragma: no cover - compiled
-    """Fill `chosen` (t, k) with subsets and count them in `visits`; returns the generator's state, from which the next call may go on."""
-    d = len(weights)
-    row_sums, weight = np.empty(d), np.zeros(d)
+def draw_greedily(
+    weights: np.ndarray, visits: np.ndarray, chosen: np.ndarray, start: int, state: np.uint64
+) -> np.uint64:  # pragma: no cover - compiled
+    """Draw all subsets of `chosen` (t, k) from `start` on; returns the generator's state, from which the next call may go on.
+
+    Parameters
+    ----------
+    weights
+        (d, d), symmetric; or (1, d) where all variables have the same. The diagonal is ignored.
+    visits
+        (d, d) int64, those of the subsets before; the new ones are added.
+    """
+    d = len(visits)
+    touched = np.zeros((d, (d + BLOCK - 1) // BLOCK), np.bool_)
+    for t in range(start):
+        _touch(chosen[t], touched)
+    row_sums, weight = np.zeros(d), np.empty(d)
     for i in range(d):
-        row_sums[i] = _add_damped_row(weights, visits, i, weight)
-    for t in range(len(chosen)):
+        _add_damped_row(weights, visits, touched, i, row_sums)
+    for t in range(start, len(chosen)):
         subset = chosen[t]
-        weight[:] = row_sums
+        for i in range(d):  # assigning an array to an array takes seconds to compile
+            weight[i] = row_sums[i]
         for position in range(len(subset)):
             if position == 1:
                 weight[:] = 0.0
             if position > 0:
-                _add_damped_row(weights, visits, subset[position - 1], weight)
+                _add_damped_row(weights, visits, touched, subset[position - 1], weight)
             for earlier in subset[:position]:
                 weight[earlier] = 0.0
             state, uniform = next_random(state)
             subset[position] = _pick(weight, uniform)
         for i in subset:
+            row = weights[i % len(weights)]
             for j in subset:
-                row_sums[i] += damp(weights[i, j], visits[i, j] + 1) - damp(weights[i, j], visits[i, j])
+                if i != j:
+                    row_sums[i] += damp(row[j], visits[i, j] + 1) - damp(row[j], visits[i, j])
         visit(subset, visits)
+        _touch(subset, touched)
     return state
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _touch(subset: np.ndarray, touched: np.ndarray) -> None:  # pragma: no cover - compiled
+    """Note in which blocks of its pairs a variable has visits: most have none where variables are many, and roots are slow."""
+    for i in subset:
+        for j in subset:
+            touched[i, j // BLOCK] = True
+
+
 @njit(cache=True, nogil=True)
-def _add_damped_row(weights, visits, i, weight):  # pragma: no cover - compiled
-    """Add the damped weights of i's pairs to `weight`; returns their sum."""
+def _add_damped_row(weights: np.ndarray, visits: np.ndarray, touched: np.ndarray, i: int, total: np.ndarray) -> None:  # pragma: no cover - compiled
+    """Add the damped weights of i's pairs to `total` (d,)."""
+    kept, row = total[i], weights[i % len(weights)]
+    for block in range(touched.shape[1]):
+        pairs = slice(block * BLOCK, (block + 1) * BLOCK)
+        some, found, seen = total[pairs], row[pairs], visits[i, pairs]
+        if touched[i, block]:
+            for j in range(len(some)):
+                some[j] += damp(found[j], seen[j])
+        else:
+            for j in range(len(some)):
+                some[j] += found[j]
+    total[i] = kept
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _pick(weight: np.ndarray, uniform: float) -> int:  # pragma: no cover - compiled
+    """The first variable with which the weights add up to more than the share `uniform` of them all, added in the order of the variables.
+
+    Sums by blocks, in whatever order is fast, say which it is unless their rounding might decide.
+    """
+    if len(weight) <= BLOCK:
+        return _pick_in_order(weight, uniform)
+    total = _sum_positive(weight)
+    slack = 1e-15 * len(weight) * total
+    level = uniform * total - slack
+    below, start = 0.0, 0
+    while start < len(weight):
+        block = _sum_positive(weight[start : start + BLOCK])
+        if below + block > level:
+            break
+        below += block
+        start += BLOCK
+    for i in range(start, len(weight)):
+        below += max(weight[i], 0.0)
+        if below > level:
+            return i if below > level + 2.0 * slack else _pick_in_order(weight, uniform)
+    return _pick_in_order(weight, uniform)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+def _sum_positive(weight: np.ndarray) -> float:  # pragma: no cover - compiled
     total = 0.0
     for j in range(len(weight)):
-        damped = weights[i, j]
-        if visits[i, j]:  # most pairs of many variables are never visited, and roots are slow
-            damped = damp(damped, visits[i, j])
-        weight[j] += damped
-        total += damped
+        total += weight[j] if weight[j] > 0.0 else 0.0
     return total
 
 
 @njit(cache=True, nogil=True)
-def _pick(weight, uniform):  # pragma: no cover - compiled
+def _pick_in_order(weight: np.ndarray, uniform: float) -> int:  # pragma: no cover - compiled
+    """What `_pick` finds, one weight after the other."""
     total = 0.0
     for w in weight:
         total += max(w, 0.0)

@@ -39,7 +39,7 @@ def sample_by_uncertainty(variables: int, predict: Predict, count: int, *, size:
         direct = np.asarray(predict(Subset(chosen[:start].copy(), visits.copy())), float)
         if direct.shape != visits.shape:
             raise DataError(f"The prediction must have shape {visits.shape}; found {direct.shape}. Return the probability of i -> j at [i, j].")
-        state = np.uint64(draw_greedily(to_weights(score_uncertainty(direct)), visits, chosen[start : start + REFRESH], state))
+        state = np.uint64(draw_greedily(to_weights(score_uncertainty(direct)), visits, chosen[: start + REFRESH], start, state))
     return Subset(chosen, visits)
 
 
