@@ -188,3 +188,21 @@ def test_sortability_of_a_recipe(recipe, capsys):
     assert [line.split(" | ")[:2] for line in lines[2:]] == [["| linear", "1"], ["| cells", "1"]]
     assert float(lines[2].split(" | ")[2]) > 0.9  # weights above 1 let the variance grow
     assert "found 'edgs'" in (run("sortability", recipe("edgs = 1")) == 2 and capsys.readouterr().err)
+
+
+def test_the_recipe_of_a_training_run_stands_for_sets_like_those_it_draws(recipe, tmp_path, capsys):
+    text = "steps = 7\n[domain]\nmechanisms = ['linear']\nfurther_share = 0.0\nexpression = 0.0\ncells = 2000\n"
+    text += "[[sizes]]\nsmallest = 3\nlargest = 4\nbatch = 8\nshare = 0.5\n"
+    path = recipe(text, "run.toml")
+    assert run("simulate", "--recipe", path, "--out", tmp_path / "sets", "--count", "5") == 0
+    assert "5 data sets written, 0 were there" in capsys.readouterr().out
+    sets = [read_datasets(tmp_path / "sets" / f"run_{k}.npz")[0] for k in range(1, 6)]
+    assert {len(one.names) for one in sets} == {3, 4}
+    assert len({one.values.tobytes() for one in sets}) == 5
+    assert all(member.specification.mechanisms == ("linear",) for member in read_recipe(path, count=5))
+    assert run("simulate", "--recipe", path, "--out", tmp_path / "sets", "--count", "6") == 0
+    assert "1 data sets written, 5 were there" in capsys.readouterr().out
+    assert run("simulate", "--recipe", recipe(text.replace("0.5", "half"), "bad.toml"), "--out", tmp_path / "none") == 2
+    assert run("simulate", "--recipe", recipe(text.replace("cells", "cell"), "bad.toml"), "--out", tmp_path / "none") == 2
+    assert "found 'cell'" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()

@@ -66,9 +66,11 @@ class SimulateRecipe:
     """Simulate all data sets of a recipe that are not in the folder yet, each into an .npz file of its own. The recipe called `paper` is built in."""
 
     recipe: Path
-    """TOML file: a data set's options, `name` and `count`, under [[sets]] for several; kind = "expression" for single cells."""
+    """TOML file: a data set's options, `name` and `count`, under [[sets]] for several; kind = "expression" for single cells. Or a training run's."""
     out: Path
     """The folder."""
+    count: int = 100
+    """Data sets, where the recipe is that of a training run."""
     workers: int = 1
     """Processes; the files are the same for any number."""
 
@@ -112,7 +114,7 @@ def run_simulate(arguments: list[str], parse: Callable[..., Any], draw: Callable
         _write_members(options.out, list_models(options.settings), settle_paper(options.settings), options.workers)
     elif recipe is not None:
         chosen: SimulateRecipe = parse(SimulateRecipe, "simulate", arguments)
-        members = read_recipe(chosen.recipe)
+        members = read_recipe(chosen.recipe, count=chosen.count)
         _write_members(chosen.out, members, settle(members), chosen.workers)
     else:
         flags = {"--expression", "--technical"} & set(arguments)
@@ -154,7 +156,7 @@ def run_sortability(arguments: list[str], parse: Callable[..., Any]) -> None:
     if options.source == "paper":
         sets = _paper_sets(options)
     elif options.source.endswith(".toml"):
-        sets = ((member.name, member.simulate()) for member in read_recipe(options.source) if member.number <= options.sets)
+        sets = ((member.name, member.simulate()) for member in read_recipe(options.source, count=options.sets) if member.number <= options.sets)
     else:
         sets = _file_sets(Path(options.source))
     rows = measure_sortability(sets)

@@ -10,7 +10,8 @@
     kind = "expression"           # any field of `Expression`
     technical = { dropout = 70 }
 
-The fields of one set may stand at the top instead, without [[sets]]; it is then called as the file is. The seed of a set is a hash of `seed` and the
+The fields of one set may stand at the top instead, without [[sets]]; it is then called as the file is. The recipe of a training run, which has a
+[domain], stands for sets like those that the run draws. The seed of a set is a hash of `seed` and the
 name of its file: a recipe may grow, and what was written before stays as it was.
 """
 
@@ -33,10 +34,27 @@ from seacausal.io.files import as_path
 from seacausal.io.npz import write_dataset
 from seacausal.io.toml import build_record, read_toml
 from seacausal.simulate.dataset import Simulation, simulate_dataset
+from seacausal.simulate.domain import SIZES, Domain, Size, draw_specification
 from seacausal.simulate.expression import Expression, simulate_expression
 
 KINDS: dict[str, type] = {"structural": Simulation, "expression": Expression}
 """What `kind` may be: tables of structural equations, the default, or expression levels of single cells."""
+
+
+@dataclass(frozen=True)
+class TrainingSets:
+    """What a training run draws its data sets from."""
+
+    domain: Domain
+    """Of every data set's specification."""
+    sizes: tuple[Size, ...]
+    """Of the numbers of variables."""
+
+    def draw(self, generator: np.random.Generator) -> Simulation | Expression:
+        """A specification; sizes come as often as in training, in steps times data sets a step."""
+        share = np.array([size.share * size.batch for size in self.sizes])
+        size = self.sizes[generator.choice(len(share), p=share / share.sum())]
+        return draw_specification(self.domain, int(generator.integers(size.smallest, size.largest + 1)), generator=generator)
 
 
 @dataclass(frozen=True)
@@ -51,6 +69,8 @@ class RecipeMember:
     """Of the recipe."""
     specification: Simulation | Expression
     """What to simulate."""
+    domain: TrainingSets | None = None
+    """Where the specification was drawn from, in the recipe of a training run."""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -67,8 +87,7 @@ class RecipeMember:
 
     def simulate(self) -> Dataset:
         """The data set; always the same for one name, seed and specification."""
-        digest = hashlib.sha256(f"{self.seed}/{self.files[0]}".encode()).digest()
-        return simulate(self.specification, generator=np.random.default_rng(int.from_bytes(digest[:16], "big")))
+        return simulate(self.specification, generator=_generator(f"{self.seed}/{self.files[0]}"))
 
     def write(self, folder: Path) -> None:
         """Simulate and write it."""
@@ -82,8 +101,17 @@ def simulate(specification: Simulation | Expression, *, generator: np.random.Gen
     return simulate_dataset(specification, generator=generator)
 
 
-def read_recipe(path: str | os.PathLike[str]) -> list[RecipeMember]:
+def _generator(name: str) -> np.random.Generator:
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(name.encode()).digest()[:16], "big"))
+
+
+def read_recipe(path: str | os.PathLike[str], *, count: int = 100) -> list[RecipeMember]:
     """The data sets of a recipe.
+
+    Parameters
+    ----------
+    count
+        How many, where the recipe is that of a training run.
 
     Raises
     ------
@@ -93,6 +121,8 @@ def read_recipe(path: str | os.PathLike[str]) -> list[RecipeMember]:
     path = as_path(path)
     table = read_toml(path, "recipe")
     seed = _take(table, "seed", 0, path.name, least=0)
+    if "domain" in table:
+        return _read_training(table, seed, path, count)
     sets = table.pop("sets", None)
     if sets is None:
         sets = [{"name": path.stem} | table]
@@ -109,8 +139,17 @@ def read_recipe(path: str | os.PathLike[str]) -> list[RecipeMember]:
     return [member for found in members.values() for member in found]
 
 
+def _read_training(table: dict[str, Any], seed: int, path: Path, count: int) -> list[RecipeMember]:
+    sets = build_record(TrainingSets, {"domain": table["domain"], "sizes": table.get("sizes", [])}, path.name)
+    sets = sets if sets.sizes else dataclasses.replace(sets, sizes=SIZES)
+    name = path.stem
+    return [RecipeMember(name, k, seed, sets.draw(_generator(f"{seed}/{name}_{k}: specification")), sets) for k in range(1, count + 1)]
+
+
 def settle(members: Sequence[RecipeMember]) -> dict[str, Any]:
     """What the sets of a recipe are made with, as a table; how many there are of each name is left out."""
+    if members[0].domain is not None:
+        return {"recipe": "training", "seed": members[0].seed} | dataclasses.asdict(members[0].domain)
     kinds = {kind: name for name, kind in KINDS.items()}
     first = {member.name: member.specification for member in members}
     sets = {name: {"kind": kinds[type(spec)]} | dataclasses.asdict(spec) for name, spec in first.items()}
