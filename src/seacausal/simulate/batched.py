@@ -174,6 +174,18 @@ def _student(b: int, n: int, generator: torch.Generator) -> Tensor:
     return _normal((b, n), generator) / (_normal((5, b, n), generator).square().sum(0) / 3).sqrt()
 
 
+def _irregular(b: int, n: int, generator: torch.Generator) -> Tensor:
+    """Mixtures of two to six Gaussians, one for each of the b variables."""
+    present = torch.arange(6, device=generator.device) < torch.randint(2, 7, (b, 1), generator=generator, device=generator.device)
+    weight = _exponential(b, 6, generator) * present  # normalised, uniform over the simplex
+    weight /= weight.sum(1, keepdim=True)
+    centre, width = _normal((b, 6), generator), 0.05 ** _uniform((b, 6), generator)
+    centre -= (weight * centre).sum(1, keepdim=True)
+    spread = (weight * (width.square() + centre.square())).sum(1, keepdim=True).sqrt()
+    part = torch.multinomial(weight, n, replacement=True, generator=generator)
+    return (centre.gather(1, part) + width.gather(1, part) * _normal((b, n), generator)) / spread
+
+
 def _move(array: np.ndarray, device: torch.device | str) -> Tensor:
     return torch.from_numpy(array).to(device)
 
@@ -188,6 +200,7 @@ LAWS: dict[str, Draw] = {
     "gumbel": lambda b, n, generator: -(_exponential(b, n, generator).log() + np.euler_gamma) * math.sqrt(6) / math.pi,
     "student": _student,
     "mixture": _mixture,
+    "irregular": _irregular,
 }
 """Those of `noise.LAWS`, for b variables of n rows."""
 INTERVENTIONS: dict[str, Draw] = {
