@@ -26,7 +26,7 @@ class Bench:
     roots: Literal["uniform", "gaussian"] = "uniform"
     """Law of the roots of simulated sets."""
     graphs: int | None = None
-    """Graphs a cell; 20 by default, 5 at N=100, 2 and 1 for `large`."""
+    """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`."""
     largest: int = 100
     """Leave out cells with more variables."""
     data: Path = Path("../shared/data")

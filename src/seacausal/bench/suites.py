@@ -16,7 +16,7 @@ from seacausal.simulate.dataset import Simulation, simulate_dataset
 MECHANISMS = ("linear", "nn-additive", "nn", "sigmoid", "polynomial")
 CELLS = ((10, 10, 20), (20, 20, 20), (10, 40, 20), (20, 80, 20), (100, 400, 5))
 """Variables, expected edges, graphs."""
-LARGE_CELLS = ((300, 600, 2), (600, 1200, 1))
+LARGE_CELLS = ((300, 600, 2),)
 LARGE_ROWS = 3000
 
 EXTERNAL = {
