@@ -26,8 +26,10 @@ def draw_nn_additive(parents: int, generator: np.random.Generator) -> Mechanism:
     w, b, v, c = _draw_layers(parents, 10, generator)
 
     def mechanism(x: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        hidden = x @ w + b
-        return np.where(hidden > 0, hidden, 0.25 * hidden) @ v + c + noise
+        hidden = x @ w
+        hidden += b
+        np.maximum(hidden, 0.25 * hidden, out=hidden)  # PReLU
+        return hidden @ v + c + noise
 
     return mechanism
 
