@@ -160,7 +160,7 @@ def _simulate_in_order(
 ) -> np.ndarray:
     """(n, d + h) float32, every variable after its parents."""
     d = simulation.variables
-    values = np.empty((len(regime), len(adjacency)), np.float32)
+    values = np.empty((len(regime), len(adjacency)), np.float32, order="F")  # columns are written and read one by one
     active = values if simulation.intervention != "activity" else np.empty_like(values)  # what children see
     nothing = np.zeros(len(regime), bool)
     for variable in topological_order(adjacency):
@@ -175,7 +175,7 @@ def _simulate_in_order(
         if hit.any():
             own[hit] = INTERVENTIONS[simulation.intervention](own[hit], float(own.std()), generator)
         active[:, variable] = own
-    return values
+    return np.ascontiguousarray(values)
 
 
 def _simulate_equilibrium(
