@@ -15,10 +15,7 @@ LIMIT = 0.9
 
 def close_cycles(adjacency: np.ndarray, cycles: int, *, generator: np.random.Generator) -> np.ndarray:
     """A copy of an acyclic (d, d) graph with `cycles` more edges, or as many as there can be, each from a descendant to one of its ancestors."""
-    reach = adjacency.copy()
-    for middle in range(len(reach)):  # Warshall (1962)
-        reach |= np.outer(reach[:, middle], reach[middle])
-    possible = np.argwhere(reach.T)
+    possible = np.argwhere(_follow_paths(adjacency).T)
     chosen = possible[generator.permutation(len(possible))[:cycles]]
     closed = adjacency.copy()
     closed[chosen[:, 0], chosen[:, 1]] = True
@@ -28,9 +25,7 @@ def close_cycles(adjacency: np.ndarray, cycles: int, *, generator: np.random.Gen
 def draw_coefficients(adjacency: np.ndarray, weights: tuple[float, float], *, generator: np.random.Generator) -> np.ndarray:
     """(d, d) W, [i, j] being the effect of i on j: |w| uniform over `weights`, random signs; cycles that would not settle are shrunk."""
     w = np.where(adjacency, generator.uniform(*weights, adjacency.shape) * generator.choice([-1.0, 1.0], adjacency.shape), 0.0)
-    reach = adjacency | np.eye(len(adjacency), dtype=bool)
-    for middle in range(len(reach)):
-        reach |= np.outer(reach[:, middle], reach[middle])
+    reach = _follow_paths(adjacency | np.eye(len(adjacency), dtype=bool))
     both = reach & reach.T
     for first in np.flatnonzero(both.argmax(1) == np.arange(len(both))):  # of every strongly connected component
         part = np.ix_(both[first], both[first])
@@ -38,6 +33,14 @@ def draw_coefficients(adjacency: np.ndarray, weights: tuple[float, float], *, ge
         if radius > LIMIT:
             w[part] *= LIMIT / radius
     return w
+
+
+def _follow_paths(adjacency: np.ndarray) -> np.ndarray:
+    """(d, d) bool, [i, j] is whether a path leads from i to j (Warshall, 1962)."""
+    reach = adjacency.copy()
+    for middle in range(len(reach)):
+        reach |= np.outer(reach[:, middle], reach[middle])
+    return reach
 
 
 def solve_equilibrium(w: np.ndarray, own: np.ndarray, hit: np.ndarray) -> np.ndarray:

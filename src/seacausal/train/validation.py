@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -27,20 +25,15 @@ class Validation:
 
     def score(self, model: Base, weights: dict[str, Tensor]) -> Tensor:
         """(4,) float64: sum of the losses (nats a pair) and number of minibatches, sum of the average precisions and number of data sets."""
-        total = np.zeros(4)
+        total, device = np.zeros(4), next(iter(weights.values())).device
         for channels, classes in self._minibatches:
-            device = next(iter(weights.values())).device
             with torch.no_grad():
                 logits = functional_call(model, weights, (channels.to(device),)).cpu()
             total[:2] += float(pair_loss(logits, classes)), 1
-            scores = [score_average_precision(truth, guess) for truth, guess in _each(logits, classes) if truth.any()]
+            each = zip((classes == 1).numpy(), logits.softmax(-1)[..., 1].numpy())
+            scores = [score_average_precision(truth, guess) for truth, guess in each if truth.any()]
             total[2:] += sum(scores), len(scores)
         return torch.from_numpy(total)
-
-
-def _each(logits: Tensor, classes: Tensor) -> Sequence[tuple[np.ndarray, np.ndarray]]:
-    """(d, d) adjacency and probabilities of i -> j for every data set."""
-    return list(zip((classes == 1).numpy(), logits.softmax(-1)[..., 1].numpy()))
 
 
 def pair_loss(logits: Tensor, classes: Tensor) -> Tensor:
