@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from seacausal.data import Dataset, Degenerate, Subset
 from seacausal.errors import DataError
+from seacausal.estimate.compiled import Aside
 from seacausal.estimate.degenerate import find_degenerate
 from seacausal.estimate.gather import SubsetData, plan_rows
-from seacausal.estimate.local import LocalEstimates, estimate_gathered, estimate_subsets, local_compiled, pool_estimates
+from seacausal.estimate.local import LocalEstimates, estimate_gathered, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.statistics import global_statistics, gram_matrix, interventional_statistics, spaced_rows, standardise
 from seacausal.sample.subsets import sample_subsets
@@ -90,23 +92,21 @@ def view_dataset(
     degenerate = find_degenerate(gram[1 : 1 + d, 1 : 1 + d] / n, n, varying, constant)
     channels: dict[str, np.ndarray] = {}
     local = None
+    wanted = d >= SUBSET_SIZE and subsets > 0
+    plan = plan_rows(dataset.regime, targets, generator=np.random.default_rng(seed))
+    if d >= 2 and not (order_compiled() and (local_compiled() or not wanted)):
+        begin(COMPILE)
+        _compile(z, SubsetData(z, dataset.regime, targets, np.arange(SUBSET_SIZE)[None], plan, rows) if wanted else None)
+        begin("statistics")
     if d >= 2:
         targeted = targets[dataset.regime] if dataset.interventional else None
         channels = global_statistics(z, spread, targeted, gram=gram)
         control = control_rows(z, targeted)
-        if not order_compiled():
-            begin(COMPILE)
-            order_statistics(z[:, :2], spread[:2], gram_matrix(z[:, :2]))
         begin("order")
         channels |= order_statistics(control, spread, gram if len(control) == n else gram_matrix(control))
         if targeted is not None:
             channels |= interventional_statistics(z, targeted)
-    if d >= SUBSET_SIZE and subsets > 0:
-        plan = plan_rows(dataset.regime, targets, generator=np.random.default_rng(seed))
-        if not local_compiled():
-            begin(COMPILE)
-            first = sample_subsets(channels["partial correlation"], 1, size=SUBSET_SIZE).variables
-            estimate_subsets(z, dataset.regime, targets, first, plan, rows=rows)
+    if wanted:
 
         def estimate(variables: np.ndarray) -> LocalEstimates:
             data = SubsetData(z, dataset.regime, targets, variables, plan, rows, workers)
@@ -134,6 +134,18 @@ def view_dataset(
     for (stage, before), (_, after) in zip(marks, marks[1:]):
         seconds[stage] = seconds.get(stage, 0.0) + after - before
     return Views(channels, kept, degenerate, n, seconds, local)
+
+
+def _compile(z: np.ndarray, data: SubsetData | None) -> None:
+    """All kernels that a run calls; those of the local estimates, more than half, in a second process at the same time."""
+    with Aside("seacausal.estimate.local", "compile_local") if data and not local_compiled() else nullcontext() as aside:
+        order_statistics(z[:, :2], np.ones(2), gram_matrix(z[:, :2]))
+        if data:
+            sample_subsets(np.ones((SUBSET_SIZE, SUBSET_SIZE)), 1, size=SUBSET_SIZE)
+            _ = data.sums  # with interventions it has kernels of its own
+            if aside:
+                aside.wait()
+            estimate_gathered(data)
 
 
 def _score_pairs(statistic: str, z: np.ndarray) -> np.ndarray:

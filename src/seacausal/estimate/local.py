@@ -12,7 +12,7 @@ from numba import njit
 
 from seacausal.estimate.compiled import is_compiled
 from seacausal.estimate.fci import fci
-from seacausal.estimate.gather import K, RowPlan, SubsetData, run_parts, score_subset, unpack
+from seacausal.estimate.gather import K, TRIANGLE, RowPlan, SubsetData, run_parts, score_subset, unpack
 from seacausal.estimate.partial_correlation import condition, independence_bits, threshold_table
 from seacausal.estimate.posterior import dag_posterior
 
@@ -61,6 +61,12 @@ def estimate_gathered(data: SubsetData, *, alpha: float = 0.05) -> LocalEstimate
 def local_compiled() -> bool:
     """Whether the kernels are compiled already."""
     return is_compiled(_estimate)
+
+
+def compile_local() -> None:
+    """Compile the kernels, for no subset at all."""
+    nothing = np.zeros((0, K, K))
+    _estimate(np.zeros((0, K + 1, TRIANGLE)), np.zeros(0, bool), threshold_table(1, 0.05), nothing.astype(np.int8), nothing)
 
 
 @njit(cache=True, nogil=True)

@@ -74,6 +74,8 @@ class Domain:
     """Share of data sets with feedback among linear mechanisms."""
     selection: float = 0.03
     """Share of data sets whose rows were selected by unmeasured effects."""
+    paper: float = 0.0
+    """Share of data sets drawn as those of the SEA paper are, with `mechanisms`, `interventional` and `cells`; nothing else is heeded there."""
     cells: int = 400_000
     """Rows times variables of a data set, at most."""
     expression_cells: int = 100_000
@@ -99,6 +101,8 @@ SIZES = (Size(2, 14, 16, 0.57), Size(15, 30, 8, 0.27), Size(31, 60, 4, 0.1), Siz
 
 def draw_specification(domain: Domain, variables: int, *, generator: np.random.Generator) -> Simulation | Expression:
     """Draw the specification of one data set of `variables` columns."""
+    if domain.paper and generator.random() < domain.paper:
+        return _draw_paper(domain, variables, generator)
     if generator.random() < domain.expression:
         return _draw_expression(domain, variables, generator)
     simulation = _draw_simulation(domain, variables, generator)
@@ -143,6 +147,25 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         off_target=generator.uniform(0.1, 0.5) if targets and share() < domain.off_target else 0.0,
         intervention=_draw_key(INTERVENTION_SHARES, generator),
         measurement=_draw_key(MEASUREMENT_SHARES, generator),
+    )
+
+
+def _draw_paper(domain: Domain, d: int, generator: np.random.Generator) -> Simulation:
+    """The law of `simulate.paper`, with fewer rows and further densities and root widths; all other laws are the defaults of `Simulation`."""
+    share = generator.random
+    graph = str(generator.choice(("erdos-renyi", "scale-free-replaced")))
+    rows = int(min(1000 * d, domain.cells // d) * np.exp(generator.uniform(np.log(0.1), 0)))
+    regime_rows = max(1, rows // (d + 1)) if share() < domain.interventional else 0
+    return Simulation(
+        variables=d,
+        edges=min(d * generator.uniform(0.8, 4.2), 0.9 * most_edges(graph, d)),
+        graph=graph,
+        mechanisms=(str(generator.choice(domain.mechanisms)),),
+        observational_rows=max(60, rows - d * regime_rows),
+        root_scale=(1.0 if share() < 0.5 else generator.uniform(0.5, 2.5)) / SQRT3,
+        targets=d if regime_rows else 0,
+        regime_rows=regime_rows,
+        intervention="gaussian" if share() < 0.75 else "uniform",
     )
 
 

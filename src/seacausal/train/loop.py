@@ -63,6 +63,8 @@ class TrainConfig:
     """What the data sets are drawn from."""
     sizes: tuple[Size, ...] = SIZES
     """How wide they are."""
+    dropped: float = 1.0
+    """How often groups of channels are switched off, over `minibatch.DROPPED`."""
 
 
 def train(config: TrainConfig, folder: Path, *, resume: bool = False, until: int | None = None, device: str = "cpu") -> Path:
@@ -166,7 +168,9 @@ class _Run:
         self.losses: list[Tensor] = []
         self.validation = None
         if config.validate_every:
-            self.validation = Validation(config.seed, config.validation, rank, config.workers, sizes=config.sizes, domain=config.domain)
+            self.validation = Validation(
+                config.seed, config.validation, rank, config.workers, sizes=config.sizes, domain=config.domain, dropped=config.dropped
+            )
 
     @property
     def stopped(self) -> bool:
@@ -178,7 +182,9 @@ class _Run:
         config = self.config
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * _schedule(self.step, config)
-        channels, classes = draw_minibatch(config.seed, self.step, self.rank, config.workers, sizes=config.sizes, domain=config.domain)
+        channels, classes = draw_minibatch(
+            config.seed, self.step, self.rank, config.workers, sizes=config.sizes, domain=config.domain, dropped=config.dropped
+        )
         loss = pair_loss(self.model(channels.to(self.device)), classes.to(self.device))
         if not torch.isfinite(loss):
             failed = self.path.with_name("failed.npz")

@@ -12,11 +12,11 @@ from seacausal.simulate.recipe import simulate
 from seacausal.views import view_dataset
 
 DROPPED = {"correlation": 0.03, "moments": 0.2, "variances": 0.4, "orders": 0.15, "estimates": 0.15, "interventions": 0.15}
-"""How often each group of channels is switched off."""
+"""How often each group of channels is switched off, for `dropped` = 1."""
 
 
 def draw_minibatch(
-    seed: int, step: int, rank: int, workers: int, *, sizes: tuple[Size, ...] = SIZES, domain: Domain | None = None
+    seed: int, step: int, rank: int, workers: int, *, sizes: tuple[Size, ...] = SIZES, domain: Domain | None = None, dropped: float = 1.0
 ) -> tuple[Tensor, Tensor]:
     """The share of one worker; where `workers` divides the batch, the shares of all are together what one worker would draw.
 
@@ -29,11 +29,13 @@ def draw_minibatch(
     size = sizes[shared.choice(len(sizes), p=share / share.sum())]
     d = int(shared.integers(size.smallest, size.largest + 1))
     count = max(1, size.batch // workers)
-    channels, classes = zip(*[_draw_example(np.random.default_rng([seed, step, rank * count + k]), d, domain or Domain()) for k in range(count)])
+    channels, classes = zip(
+        *[_draw_example(np.random.default_rng([seed, step, rank * count + k]), d, domain or Domain(), dropped) for k in range(count)]
+    )
     return torch.from_numpy(np.stack(channels)), torch.from_numpy(np.stack(classes))
 
 
-def _draw_example(generator: np.random.Generator, d: int, domain: Domain) -> tuple[np.ndarray, np.ndarray]:
+def _draw_example(generator: np.random.Generator, d: int, domain: Domain, dropped: float) -> tuple[np.ndarray, np.ndarray]:
     """Channels and classes of one data set; one with a constant or infinite column, or a pair of mutual causes, is drawn again."""
     for _ in range(20):
         dataset = simulate(draw_specification(domain, d, generator=generator), generator=generator)
@@ -46,6 +48,6 @@ def _draw_example(generator: np.random.Generator, d: int, domain: Domain) -> tup
             break
     else:
         raise FloatingPointError("Twenty simulated data sets in a row had a constant or infinite column; narrow the domain.")
-    groups = {group for group in GROUPS if generator.random() >= DROPPED[group]} or set(GROUPS)
+    groups = {group for group in GROUPS if generator.random() >= dropped * DROPPED[group]} or set(GROUPS)
     classes = dataset.adjacency.astype(np.int64) + 2 * dataset.adjacency.T
     return encode(views.channels, views.rows, groups), classes

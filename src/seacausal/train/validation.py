@@ -19,9 +19,9 @@ STREAM = 2**40
 class Validation:
     """The share of one worker of the fixed sets."""
 
-    def __init__(self, seed: int, minibatches: int, rank: int, workers: int, *, sizes: tuple[Size, ...], domain: Domain) -> None:
+    def __init__(self, seed: int, minibatches: int, rank: int, workers: int, *, sizes: tuple[Size, ...], domain: Domain, dropped: float) -> None:
         numbers = range(rank, minibatches, workers)
-        self._minibatches = [draw_minibatch(seed, STREAM + number, 0, 1, sizes=sizes, domain=domain) for number in numbers]
+        self._minibatches = [draw_minibatch(seed, STREAM + number, 0, 1, sizes=sizes, domain=domain, dropped=dropped) for number in numbers]
 
     def score(self, model: Base, weights: dict[str, Tensor]) -> Tensor:
         """(4,) float64: sum of the losses (nats a pair) and number of minibatches, sum of the average precisions and number of data sets."""
