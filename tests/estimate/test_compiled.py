@@ -10,7 +10,7 @@ from seacausal.estimate.gather import SubsetData, plan_rows
 from seacausal.estimate.local import _estimate, compile_local, estimate_gathered
 
 
-@pytest.fixture()
+@pytest.fixture
 def module(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     return tmp_path / "aside_module.py"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -26,10 +27,8 @@ class Aside:
         if (os.cpu_count() or 1) > 1 and Path(sys.executable or "").name.startswith("python"):  # else a program that embeds Python
             command = [sys.executable, "-P", "-c", f"from {module} import {function}; {function}()"]  # -P: no module of the working folder is run
             quiet = subprocess.DEVNULL
-            try:
+            with contextlib.suppress(OSError):
                 self._process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
-            except OSError:
-                pass
 
     def wait(self) -> None:
         """Until it is done; whatever it did not do is compiled here when it is first called."""

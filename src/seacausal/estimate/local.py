@@ -12,7 +12,7 @@ from numba import njit
 
 from seacausal.estimate.compiled import is_compiled
 from seacausal.estimate.fci import fci
-from seacausal.estimate.gather import K, TRIANGLE, RowPlan, SubsetData, run_parts, score_subset, unpack
+from seacausal.estimate.gather import TRIANGLE, K, RowPlan, SubsetData, run_parts, score_subset, unpack
 from seacausal.estimate.partial_correlation import condition, independence_bits, threshold_table
 from seacausal.estimate.posterior import dag_posterior
 
