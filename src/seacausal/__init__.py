@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -47,10 +46,12 @@ __all__ = [
     "simulate_dataset",
 ]
 
-__version__ = version("seacausal")
-
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("seacausal")
     if name not in _HOME:
         raise AttributeError(f"module 'seacausal' has no attribute {name!r}")
     value = getattr(import_module(f"seacausal.{_HOME[name]}"), name)

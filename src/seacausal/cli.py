@@ -5,7 +5,6 @@ Standard output carries the answer, standard error progress and errors; bad inpu
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -64,33 +63,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write("seacausal: interrupted\n")
         return 130
     return 0
-
-
-def run() -> None:
-    """The process behind the command: `main`, with the garbage collector kept from going through every module at start and end (0.4 s)."""
-    import gc
-
-    gc.set_threshold(100_000, 50, 50)
-    # numba imports scipy, where it is installed, to offer np.linalg inside kernels (0.15 s). Ours use none, and this process runs nothing else.
-    sys.modules["scipy.linalg.cython_blas"] = None  # type: ignore[assignment]
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:  # closed by the caller
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-        else:
-            stream.reconfigure(errors="backslashreplace")
-    try:
-        status = main()
-        sys.stdout.flush()
-    except BrokenPipeError:  # whoever read has gone, as with `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        status = 0
-    except OSError as error:
-        sys.stderr.write(f"seacausal: standard output must be writable; {error.strerror}. Redirect it elsewhere.\n")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        status = 2
-    gc.freeze()
-    sys.exit(status)
 
 
 def parse(kind: Callable[..., T], command: str, arguments: list[str]) -> T:

@@ -10,20 +10,34 @@ import os
 import pickle
 import subprocess
 import sys
-from types import TracebackType
+from typing import TYPE_CHECKING
 
-import numpy as np
+if TYPE_CHECKING:  # nothing heavy is loaded before the second process runs
+    from types import TracebackType
 
-from seacausal.data import EdgeProbabilities
+    import numpy as np
+
+    from seacausal.data import EdgeProbabilities
+
+_ahead: list[subprocess.Popen[bytes]] = []
+
+
+def start_ahead() -> None:
+    """Start the process of the next `Painter` before anything else is loaded."""
+    _ahead.append(_start())
+
+
+def _start() -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-P", "-m", "seacausal.report.painter"]  # -P: no module of the working folder is run
+    environment = os.environ | {"MPLBACKEND": "Agg"}
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
 
 
 class Painter:
     """A process that is ready to draw by the time there is something to draw."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-P", "-m", "seacausal.report.painter"]  # -P: no module of the working folder is run
-        environment = os.environ | {"MPLBACKEND": "Agg"}
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+        self._process = _ahead.pop() if _ahead else _start()
 
     def paint(self, probabilities: EdgeProbabilities, threshold: float, reference: np.ndarray | None = None) -> bytes:
         """PNG bytes of `plot_graph`; drawn here where the other process failed."""
@@ -48,6 +62,10 @@ def _draw(probabilities: EdgeProbabilities, threshold: float, reference: np.ndar
 
 
 def _serve() -> None:
+    import numpy as np
+
+    from seacausal.data import EdgeProbabilities
+
     _draw(EdgeProbabilities(np.zeros((2, 2)), ("a", "b")), 0.5, None)  # loads matplotlib and its fonts before the wait
     sys.stdout.buffer.write(_draw(*pickle.loads(sys.stdin.buffer.read())))
     sys.stdout.flush()
