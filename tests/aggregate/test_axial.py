@@ -24,7 +24,7 @@ def draw(d, t, seed=0, k=5):
     marks = rng.integers(0, 4, (t, k, k)).astype(np.int8)
     statistic = rng.standard_normal((d, d))
     tables = (SMALL["variables"], SMALL["subsets"])
-    return make_tokens(statistic + statistic.T, variables, marks, tables=tables, generator=rng, unbounded=True)
+    return make_tokens(statistic + statistic.T, "inverse-covariance", variables, marks, tables=tables, generator=rng)
 
 
 def run(model, *sets):
@@ -156,13 +156,14 @@ def test_tokens_name_both_marks_and_both_ends():
     marks = np.zeros((1, 3, 3), np.int8)
     marks[0, 1, 0], marks[0, 0, 1] = 2, 3
     statistic = np.array([[100.0, -20, 0], [-20, 8, 0], [0, 0, 1]])
-    options = {"tables": (3, 1), "unbounded": True}
-    tokens = make_tokens(statistic, np.array([[2, 0, 1]]), marks, generator=np.random.default_rng(0), **options)
-    found = dict(zip(tokens.cells[0].tolist(), tokens.types[0].tolist()))
+    raw, plain = (
+        make_tokens(statistic, name, np.array([[2, 0, 1]]), marks, tables=(3, 1), generator=np.random.default_rng(0))
+        for name in ("inverse-covariance", "correlation")
+    )
+    found = dict(zip(raw.cells[0].tolist(), raw.types[0].tolist()))
     assert found == {0 * 3 + 2: 4 * 3 + 2, 2 * 3 + 0: 4 * 2 + 3, 1: 0, 3: 0, 5: 0, 7: 0}
-    np.testing.assert_allclose(np.sinh(tokens.statistic.astype(float)), statistic, rtol=1e-5)
-    assert sorted(tokens.nodes) == [0, 1, 2]
-    plain = make_tokens(statistic, np.array([[2, 0, 1]]), marks, generator=np.random.default_rng(0), tables=(3, 1), unbounded=False)
+    np.testing.assert_allclose(np.sinh(raw.statistic.astype(float)), statistic, rtol=1e-5)
+    assert sorted(raw.nodes) == [0, 1, 2]
     assert np.array_equal(plain.statistic, statistic)
 
 

@@ -1,12 +1,12 @@
 """The `paper` network: two tracks of axial attention over sparse tokens (torch; SEA, section 3.3).
 
 In: a statistic of every pair and the edge types of local estimates, as `tokens.join_tokens` lays them out. Out: three logits for every pair.
-The global track is a (d, d) array of pairs, the marginal track has a token for every ordered pair of every subset. A layer of the marginal track attends
-inside each subset, then along the subsets that hold the same ordered pair; one of the global track along rows, then along columns. Between the two,
-messages: the mean over a pair's subsets goes to the global track, and what becomes of it there is added to each of the pair's tokens.
+The global track is a (d, d) array of pairs, the marginal track has a token for every ordered pair of every subset. A layer of the marginal track
+attends inside each subset, then along the subsets that hold the same ordered pair; one of the global track along rows, then along columns. Between
+the two, messages: the mean over a pair's subsets goes to the global track, and what becomes of it there is added to each of the pair's tokens.
 
-Surprising choice: all tokens are one flat array of sequences laid end to end, in runs of equal length, so that nothing is padded and nothing is masked;
-the answer is that of a padded (subsets, pairs) alignment whose padding is masked.
+Surprising choice: all tokens are one flat array of sequences laid end to end, in runs of equal length, so that nothing is padded and nothing is
+masked; the answer is that of a padded (subsets, pairs) alignment whose padding is masked.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class PaperConfig:
     subsets: int = 500
     """Subset embeddings, and most subsets of a data set."""
     tied: bool = False
-    """Whether all sequences of a data set share one attention map per head: logits of the same two positions are summed, as the authors' program does,
+    """Whether all sequences of a data set share one attention map per head: logits of the same two positions are summed, as in the authors' program,
     and divided by the root of their number."""
 
 

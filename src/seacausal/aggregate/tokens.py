@@ -1,8 +1,8 @@
 """What the `paper` network reads: one statistic of every pair, and a token for every ordered pair of every subset (SEA, section 3.3).
 
-In: the marks of t local estimates and a (d, d) statistic, of one data set or of several with equal d. Out: the arrays that `axial.Paper` and its ONNX
-file are given by name. The alignment of estimates to pairs is sparse: a token stands for a pair that a subset holds, and there is nothing where it does
-not, so data sets of different t are simply laid end to end.
+In: the marks of t local estimates and a (d, d) statistic, of one data set or of several with equal d. Out: the arrays that `axial.Paper` and its
+ONNX file are given by name. The alignment of estimates to pairs is sparse: a token stands for a pair that a subset holds, and there is nothing where
+it does not, so data sets of different t are simply laid end to end.
 
 Two orders matter. Tokens come subset by subset; `order` sorts them into segments, the tokens of one ordered pair, and the segments by length, so that
 those of one length lie side by side as a plain array.
@@ -44,7 +44,7 @@ class Tokens:
 
 
 def make_tokens(
-    statistic: np.ndarray, variables: np.ndarray, marks: np.ndarray, *, tables: tuple[int, int], generator: np.random.Generator, unbounded: bool
+    statistic: np.ndarray, name: str, variables: np.ndarray, marks: np.ndarray, *, tables: tuple[int, int], generator: np.random.Generator
 ) -> Tokens:
     """The tokens of one data set, with embeddings drawn anew.
 
@@ -52,14 +52,14 @@ def make_tokens(
     ----------
     statistic
         (d, d) of every pair.
+    name
+        Which it is; those of `UNBOUNDED` enter as their arcsinh, all others as they are.
     variables
         (t, k) int, the variables of each subset.
     marks
         (t, k, k) int8, `marks[s, i, j]` is the mark at j's end in subset s.
     tables
         How many variables and subsets have embeddings; data sets index random permutations of these.
-    unbounded
-        Whether the statistic has no bounds, and enters as its arcsinh.
 
     Raises
     ------
@@ -69,8 +69,8 @@ def make_tokens(
     Examples
     --------
     >>> marks = np.array([[[0, 2], [1, 0]]], np.int8)  # 2 -> 0
-    >>> drawn = dict(tables=(3, 1), generator=np.random.default_rng(0), unbounded=False)
-    >>> tokens = make_tokens(np.eye(3), np.array([[2, 0]]), marks, **drawn)
+    >>> drawn = dict(tables=(3, 1), generator=np.random.default_rng(0))
+    >>> tokens = make_tokens(np.eye(3), "correlation", np.array([[2, 0]]), marks, **drawn)
     >>> tokens.cells.tolist(), tokens.types.tolist()  # tail at 2 and arrow at 0; and the same edge seen from 0
     ([[6, 2]], [[6, 9]])
     """
@@ -83,7 +83,7 @@ def make_tokens(
     first, second = np.nonzero(~np.eye(k, dtype=bool))
     marks, variables = marks.astype(np.int64), variables.astype(np.int64)
     return Tokens(
-        (np.arcsinh(statistic) if unbounded else statistic).astype(np.float32),
+        (np.arcsinh(statistic) if name in UNBOUNDED else statistic).astype(np.float32),
         MARKS * marks[:, second, first] + marks[:, first, second],
         variables[:, first] * d + variables[:, second],
         generator.permutation(tables[0])[:d],
@@ -96,8 +96,9 @@ def join_tokens(sets: Sequence[Tokens]) -> dict[str, np.ndarray]:
 
     Returns
     -------
-    By name: `statistic` (b, d, d) and `nodes` (b, d); over all s subsets `times` (s,) and `types` (s, k (k - 1)); `order` (s k (k - 1),), the tokens
-    sorted by segment; `segments` (e,), the cell (data set, i, j) of each segment, numbered over (b, d, d); and its length in `lengths` (e,), increasing.
+    By name: `statistic` (b, d, d) and `nodes` (b, d); over all s subsets `times` (s,) and `types` (s, k (k - 1)); `order` (s k (k - 1),), the
+    tokens sorted by segment; `segments` (e,), the cell (data set, i, j) of each segment, numbered over (b, d, d); and its length in `lengths` (e,),
+    increasing.
     """
     size = sets[0].statistic.size
     cells = np.concatenate([tokens.cells.ravel() + at * size for at, tokens in enumerate(sets)])
