@@ -21,7 +21,7 @@ from seacausal.sample.subsets import sample_subsets
 
 SUBSET_SIZE = 5
 SCORE_ROWS = 2000
-"""Rows of a statistic that only guides the sampler."""
+"""Rows of a statistic of ranks or of all pairs of rows."""
 COMPILE = "compile (first run only, up to half a minute)"
 
 
@@ -73,23 +73,12 @@ def view_dataset(
     progress
         Called with the name of each stage as it begins.
     """
-    marks: list[tuple[str, float]] = []
-
-    def begin(stage: str) -> None:
-        marks.append((stage, time.perf_counter()))
-        if progress and stage:
-            progress(stage)
-
+    begin = clock = _Clock(progress)
     begin("statistics")
-    z, _, spread = standardise(dataset.values)
-    kept = spread > 0
-    targets = dataset.targets
-    if not kept.all():
-        z, spread, targets = np.ascontiguousarray(z[:, kept]), spread[kept], targets[:, kept]
+    z, spread, targets, kept = _keep_varying(dataset)
     n, d = z.shape
     gram = gram_matrix(z)
-    varying, constant = [[name for name, keep in zip(dataset.names, kept.tolist()) if keep is wanted] for wanted in (True, False)]
-    degenerate = find_degenerate(gram[1 : 1 + d, 1 : 1 + d] / n, n, varying, constant)
+    degenerate = _name_degenerate(gram[1 : 1 + d, 1 : 1 + d] / n, dataset, kept)
     channels: dict[str, np.ndarray] = {}
     local = None
     wanted = d >= SUBSET_SIZE and subsets > 0
@@ -129,11 +118,90 @@ def view_dataset(
         estimates = estimate(subset.variables)
         channels |= pool_estimates(estimates, subset.variables, d)
         local = subset.variables, estimates
-    begin("")
-    seconds: dict[str, float] = {}
-    for (stage, before), (_, after) in zip(marks, marks[1:]):
-        seconds[stage] = seconds.get(stage, 0.0) + after - before
-    return Views(channels, kept, degenerate, n, seconds, local)
+    return Views(channels, kept, degenerate, n, clock.stop(), local)
+
+
+def view_marginals(
+    dataset: Dataset,
+    subsets: int,
+    *,
+    algorithm: str,
+    statistic: str,
+    seed: int = 0,
+    rows: int = 500,
+    workers: int = 1,
+    sampler: str = "mixture",
+    predict: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Views:
+    """What the paper's network is given and no more: one statistic, which guides the sampler, too, and the marks of one algorithm.
+
+    Parameters
+    ----------
+    algorithm, statistic, rows, sampler, progress
+        As in `view_dataset`; the statistic is the only channel, under its own name.
+    predict
+        From (d, d) statistic, (t, 5) subsets and their (t, 5, 5) marks to probabilities of i -> j, for the sampler "uncertainty".
+    """
+    from seacausal.estimate.algorithms import find_algorithm
+
+    begin = clock = _Clock(progress)
+    begin("statistics")
+    z, _, targets, kept = _keep_varying(dataset)
+    n, d = z.shape
+    degenerate = _name_degenerate(z.T @ z / n, dataset, kept)
+    if d < SUBSET_SIZE or subsets < 1:
+        return Views({}, kept, degenerate, n, clock.stop(), None)
+    scores = _score_pairs(statistic, dataset.values[:, kept])
+    plan = plan_rows(dataset.regime, targets, generator=np.random.default_rng(seed))
+
+    def estimate(variables: np.ndarray) -> LocalEstimates:
+        data = SubsetData(z, dataset.regime, targets, variables, plan, rows, workers)
+        return LocalEstimates(find_algorithm(algorithm).each(data), None, data.sums.sums[:, SUBSET_SIZE, 0].astype(np.int64))
+
+    def believe(sofar: Subset) -> np.ndarray:
+        if predict is None:
+            raise DataError("The sampler 'uncertainty' needs `predict`; found none. Give it, or choose 'random'.")
+        return predict(scores, sofar.variables, estimate(sofar.variables).marks)
+
+    begin("sample")
+    variables = _draw(sampler, scores, subsets, seed, believe).variables
+    begin("estimate")
+    return Views({statistic: scores}, kept, degenerate, n, clock.stop(), (variables, estimate(variables)))
+
+
+class _Clock:
+    """Wall time by stage; called with the name of each as it begins."""
+
+    def __init__(self, progress: Callable[[str], None] | None) -> None:
+        self._progress = progress
+        self._begun: list[tuple[str, float]] = []
+
+    def __call__(self, stage: str) -> None:
+        self._begun.append((stage, time.perf_counter()))
+        if self._progress:
+            self._progress(stage)
+
+    def stop(self) -> dict[str, float]:
+        """Seconds of each stage, the last of which ends now."""
+        seconds: dict[str, float] = {}
+        for (stage, before), (_, after) in zip(self._begun, [*self._begun[1:], ("", time.perf_counter())]):
+            seconds[stage] = seconds.get(stage, 0.0) + after - before
+        return seconds
+
+
+def _keep_varying(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Standardised rows, standard deviations and targets of the columns that vary, and which those are."""
+    z, _, spread = standardise(dataset.values)
+    kept = spread > 0
+    if kept.all():
+        return z, spread, dataset.targets, kept
+    return np.ascontiguousarray(z[:, kept]), spread[kept], dataset.targets[:, kept], kept
+
+
+def _name_degenerate(correlation: np.ndarray, dataset: Dataset, kept: np.ndarray) -> Degenerate:
+    varying, constant = [[name for name, keep in zip(dataset.names, kept.tolist()) if keep is wanted] for wanted in (True, False)]
+    return find_degenerate(correlation, len(dataset.values), varying, constant)
 
 
 def _compile(z: np.ndarray, data: SubsetData | None) -> None:
@@ -149,10 +217,11 @@ def _compile(z: np.ndarray, data: SubsetData | None) -> None:
 
 
 def _score_pairs(statistic: str, z: np.ndarray) -> np.ndarray:
-    """(d, d) another statistic, on at most `SCORE_ROWS` rows."""
+    """(d, d) another statistic; those that need more than one pass see at most `SCORE_ROWS` rows."""
     from seacausal.estimate.dependence import STATISTICS
 
-    return {known.name: known.function for known in STATISTICS}[statistic](spaced_rows(z, SCORE_ROWS))
+    known = {known.name: known for known in STATISTICS}[statistic]
+    return known.function(z if known.needs == "covariance" else spaced_rows(z, SCORE_ROWS))
 
 
 def _draw(sampler: str, scores: np.ndarray, count: int, seed: int, predict: Callable[[Subset], np.ndarray]) -> Subset:

@@ -2,14 +2,17 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from seacausal.aggregate.axial import PaperConfig
 from seacausal.aggregate.model import ModelConfig
 from seacausal.errors import CheckpointError, DataError, TrainingError
-from seacausal.simulate.dataset import Simulation
+from seacausal.estimate.distance_correlation import distance_correlation
+from seacausal.simulate.dataset import Simulation, simulate_dataset
 from seacausal.simulate.domain import STRUCTURED, Domain, Size, draw_specification
 from seacausal.simulate.interventions import INTERVENTIONS
 from seacausal.simulate.measurement import MEASUREMENTS
@@ -17,8 +20,10 @@ from seacausal.train.checkpoint import read_checkpoint
 from seacausal.train.command import read_recipe
 from seacausal.train.loop import TrainConfig, train
 from seacausal.train.minibatch import draw_minibatch
+from seacausal.train.presets import BasePreset, choose_preset, load_preset
 from seacausal.train.release import export_weights
 from seacausal.train.validation import Validation
+from seacausal.views import view_marginals
 
 TINY = TrainConfig(
     steps=6,
@@ -95,9 +100,9 @@ def test_torchrun_takes_the_steps_of_the_joint_batch(joint_run, tmp_path):
 
 
 def test_validation_is_the_same_at_every_step_and_not_among_the_training_data():
-    drawn = [Validation(0, 3, rank, 2, sizes=JOINT.sizes, domain=JOINT.domain, dropped=1.0)._minibatches for rank in (0, 1, 0)]
+    drawn = [Validation(0, 3, rank, 2, sizes=JOINT.sizes, domain=JOINT.domain)._minibatches for rank in (0, 1, 0)]
     assert [len(share) for share in drawn] == [2, 1, 2]
-    assert torch.equal(drawn[0][0][0], drawn[2][0][0])
+    assert torch.equal(drawn[0][0][0]["channels"], drawn[2][0][0]["channels"])
     assert not torch.equal(drawn[0][0][1][..., 0], draw_minibatch(0, 0, 0, 1, sizes=JOINT.sizes, domain=JOINT.domain)[1][..., 0])
 
 
@@ -133,9 +138,9 @@ def test_a_loss_that_is_no_number_keeps_the_minibatch(tmp_path, monkeypatch):
     monkeypatch.setattr("seacausal.train.loop.pair_loss", lambda logits, _: logits.sum() * torch.nan)
     with pytest.raises(TrainingError, match="found nan at step 0, worker 0"):
         train(TINY, tmp_path)
-    channels, _ = draw_minibatch(TINY.seed, 0, 0, 1, sizes=TINY.sizes, domain=TINY.domain)
+    inputs, _ = draw_minibatch(TINY.seed, 0, 0, 1, sizes=TINY.sizes, domain=TINY.domain)
     with np.load(tmp_path / "failed.npz") as kept:
-        assert np.array_equal(kept["channels"], channels.numpy())
+        assert np.array_equal(kept["channels"], inputs["channels"].numpy())
     assert not (tmp_path / "last.safetensors").exists()
 
 
@@ -149,10 +154,10 @@ def test_minibatches_are_functions_of_their_numbers():
     first = draw_minibatch(1, 2, 0, 2, sizes=TINY.sizes, domain=TINY.domain)
     again = draw_minibatch(1, 2, 0, 2, sizes=TINY.sizes, domain=TINY.domain)
     other = draw_minibatch(1, 2, 1, 2, sizes=TINY.sizes, domain=TINY.domain)
-    assert torch.equal(first[0], again[0])
+    assert torch.equal(first[0]["channels"], again[0]["channels"])
     assert torch.equal(first[1], again[1])
-    assert first[0].shape == other[0].shape
-    assert not torch.equal(first[0], other[0])
+    assert first[0]["channels"].shape == other[0]["channels"].shape
+    assert not torch.equal(first[0]["channels"], other[0]["channels"])
 
 
 def test_classes_say_which_way_an_edge_goes():
@@ -239,7 +244,89 @@ def test_the_domain_draws_what_it_says():
 def test_every_kind_of_data_set_becomes_an_example(kind):
     """A minibatch of one kind alone; no pair is both i -> j and j -> i."""
     shares = {"expression": 0.0, "cycles": 0.0, "selection": 0.0} | {kind: 1.0}
-    channels, classes = draw_minibatch(5, 0, 0, 1, sizes=(Size(6, 6, 6, 1.0),), domain=Domain(cells=3000, expression_cells=3000, **shares))
-    assert torch.isfinite(channels).all()
+    inputs, classes = draw_minibatch(5, 0, 0, 1, sizes=(Size(6, 6, 6, 1.0),), domain=Domain(cells=3000, expression_cells=3000, **shares))
+    assert torch.isfinite(inputs["channels"]).all()
     assert set(classes.unique().tolist()) == {0, 1, 2}
     assert torch.equal(classes == 1, (classes == 2).transpose(1, 2))
+
+
+PAPER = replace(
+    TINY,
+    preset="paper",
+    paper=PaperConfig(width=16, blocks=1, heads=2, hidden=8, dropout=0.2, variables=20, subsets=60),
+    sizes=(Size(5, 8, 4, 1.0),),
+)
+
+
+def test_the_paper_preset_stops_and_resumes_as_one_run(tmp_path):
+    whole = state(train(PAPER, tmp_path / "whole"))
+    train(PAPER, tmp_path / "parts", until=3)
+    assert_same(whole, state(train(PAPER, tmp_path / "parts", resume=True)))
+    for other in (TINY, replace(PAPER, algorithm="gies"), replace(PAPER, statistic="correlation")):
+        with pytest.raises(CheckpointError, match="must have the sizes"):
+            train(replace(other, steps=9), tmp_path / "parts", resume=True)
+
+
+def test_two_workers_of_the_paper_preset_simulate_the_joint_batch():
+    source = {"sizes": PAPER.sizes, "domain": PAPER.domain, "preset": choose_preset(PAPER)}
+    whole, *parts = [draw_minibatch(0, 1, rank, workers, **source) for rank, workers in ((0, 1), (0, 2), (1, 2))]
+    for name in ("statistic", "nodes", "times", "types"):
+        assert torch.equal(whole[0][name], torch.cat([part[0][name] for part in parts])), name
+    assert torch.equal(whole[1], torch.cat([part[1] for part in parts]))
+
+
+def test_the_paper_preset_learns(tmp_path):
+    domain = Domain(cells=4000, further_share=0.0, interventional=1.0)
+    config = replace(PAPER, algorithm="gies", domain=domain, steps=150, warmup=10, learning_rate=5e-3, every=50, save_every=150, validate_every=150)
+    train(config, tmp_path)
+    losses = losses_of(tmp_path)
+    assert losses[-1] < losses[0] - 0.1
+    assert losses_of(tmp_path, "validation.csv", 2)[0] > 0.2
+
+
+@pytest.mark.parametrize("statistic", ["inverse-covariance", "correlation", "distance-correlation"])
+@pytest.mark.parametrize("algorithm", ["fci", "gies", "lingam"])
+def test_the_paper_preset_reads_one_statistic_and_one_algorithm(statistic, algorithm):
+    """The marks are the algorithm's own on the subsets' rows; the inverse covariance is in the data's units."""
+    preset = choose_preset(replace(PAPER, statistic=statistic, algorithm=algorithm))
+    dataset = simulate_dataset(Simulation(variables=7, edges=9, targets=3, regime_rows=100), generator=np.random.default_rng(2))
+    tokens = preset.view(dataset, 12, generator=np.random.default_rng(0))
+    views = view_marginals(dataset, 12, algorithm=algorithm, statistic=statistic, seed=int(np.random.default_rng(0).integers(2**31)))
+    expected = {
+        "inverse-covariance": np.arcsinh(np.linalg.inv(np.cov(dataset.values.T, bias=True))),
+        "correlation": np.corrcoef(dataset.values.T),
+        "distance-correlation": distance_correlation(dataset.values),
+    }
+    np.testing.assert_allclose(tokens.statistic, expected[statistic], rtol=1e-4, atol=1e-6)
+    subsets, estimates = views.local
+    assert np.array_equal(tokens.cells[:, 0], subsets[:, 0] * 7 + subsets[:, 1])
+    assert np.array_equal(tokens.types[:, 0], 4 * estimates.marks[:, 1, 0] + estimates.marks[:, 0, 1])
+    assert tokens.types.any()
+    assert (estimates.marks == 3).any() == (algorithm == "fci")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"preset": "papyrus"}, "`preset` must be base or paper; found 'papyrus'"),
+        ({"algorithm": "notears"}, "`algorithm` must be one of fci"),
+        ({"statistic": "spearman"}, "`statistic` must be one of inverse-covariance, .*; found 'spearman'"),
+        ({"sizes": (Size(4, 8, 2, 1.0),)}, "between 5 and 20 variables; found 4 to 8"),
+        ({"sizes": (Size(5, 21, 2, 1.0),)}, "between 5 and 20 variables; found 5 to 21"),
+    ],
+)
+def test_presets_are_checked(tmp_path, fields, message):
+    with pytest.raises(DataError, match=message):
+        train(replace(PAPER, **fields), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["base", "paper-fci", "paper-gies"])
+def test_recipes_of_released_weights_are_valid(name):
+    config = read_recipe(Path(__file__).parents[2] / "recipes" / f"{name}.toml")
+    assert choose_preset(config).settings()["width"] == 64
+    assert (config.domain.interventional == 1.0) == (name == "paper-gies")
+
+
+def test_checkpoints_from_before_there_were_presets_are_of_base():
+    header = {"config": {"model": {"width": 32, "blocks": 1}}}
+    assert load_preset(header) == BasePreset(ModelConfig(width=32, blocks=1))

@@ -78,9 +78,9 @@ class Block(nn.Module):
 class Head(nn.Module):
     """Logits of (no edge, i -> j, j -> i) for every (i, j)."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, w: int) -> None:
+        """`w` is the size of a token."""
         super().__init__()
-        w = config.width
         self.norm = nn.LayerNorm(w)
         self.forth = nn.Linear(w, w)
         self.back = nn.Linear(w, w, bias=False)
@@ -102,7 +102,7 @@ class Base(nn.Module):
         self.config = config or ModelConfig()
         self.read = nn.Sequential(nn.Linear(self.config.channels, self.config.hidden), nn.ReLU(), nn.Linear(self.config.hidden, self.config.width))
         self.blocks = nn.ModuleList(Block(self.config) for _ in range(self.config.blocks))
-        self.head = Head(self.config)
+        self.head = Head(self.config.width)
 
     def forward(self, channels: Tensor) -> Tensor:
         """(b, d, d, c) -> (b, d, d, 3) logits of no edge, i -> j, j -> i."""

@@ -23,8 +23,8 @@ class LocalEstimates:
 
     marks: np.ndarray
     """(t, 5, 5) int8 FCI marks: [i, j] is the mark at j; 0 means no edge."""
-    direct: np.ndarray
-    """(t, 5, 5) float64, [i, j] the posterior probability of i -> j."""
+    direct: np.ndarray | None
+    """(t, 5, 5) float64, [i, j] the posterior probability of i -> j; None where nobody asked for it."""
     free_rows: np.ndarray
     """(t,) int64, rows without a target in the subset: all that algorithms see which do not use interventions."""
 
@@ -98,6 +98,7 @@ def pool_estimates(estimates: LocalEstimates, variables: np.ndarray, d: int) -> 
     def mean(values: np.ndarray) -> np.ndarray:
         return np.bincount(cells, values.ravel().astype(float), minlength=d * d).reshape(d, d) / each
 
+    assert estimates.direct is not None
     least = np.ones(d * d)
     np.minimum.at(least, cells, (estimates.direct + estimates.direct.swapaxes(1, 2)).ravel())
     covered = (visits > 0).astype(float)

@@ -11,6 +11,7 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,12 +19,14 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.multiprocessing.spawn import ProcessRaisedException, spawn
 
-from seacausal.aggregate.model import Base, ModelConfig
+from seacausal.aggregate.axial import PaperConfig
+from seacausal.aggregate.model import ModelConfig
 from seacausal.errors import CheckpointError, DataError, TrainingError
 from seacausal.simulate.domain import SIZES, Domain, Size
 from seacausal.train.checkpoint import flatten_optimizer, read_checkpoint, restore_optimizer, write_checkpoint
 from seacausal.train.journal import Journal
 from seacausal.train.minibatch import draw_minibatch
+from seacausal.train.presets import choose_preset, load_preset
 from seacausal.train.validation import Validation, pair_loss
 
 
@@ -57,14 +60,22 @@ class TrainConfig:
     """Minibatches of the fixed data sets that are scored then."""
     patience: int = 0
     """Stop after so many validations in a row without a better mAP; 0 never stops early."""
+    preset: str = "base"
+    """Which network: "base", or "paper", the paper's."""
     model: ModelConfig = field(default_factory=ModelConfig)
-    """Sizes of the network."""
+    """Sizes of the network "base"."""
+    paper: PaperConfig = field(default_factory=PaperConfig)
+    """Sizes of the network "paper"."""
+    algorithm: str = "fci"
+    """The algorithm whose marks "paper" reads."""
+    statistic: str = "inverse-covariance"
+    """The statistic that "paper" reads."""
     domain: Domain = field(default_factory=Domain)
     """What the data sets are drawn from."""
     sizes: tuple[Size, ...] = SIZES
     """How wide they are."""
     dropped: float = 1.0
-    """How often groups of channels are switched off, over `minibatch.DROPPED`."""
+    """How often groups of channels of `base` are switched off, over `presets.DROPPED`."""
 
 
 def train(config: TrainConfig, folder: Path, *, resume: bool = False, until: int | None = None, device: str = "cpu") -> Path:
@@ -154,7 +165,8 @@ class _Run:
     def __init__(self, rank: int, config: TrainConfig, path: Path, device: str) -> None:
         self.rank, self.config, self.path, self.device = rank, config, path, device
         torch.manual_seed(config.seed)
-        self.model = Base(config.model).to(device)
+        self.preset = choose_preset(config)
+        self.model = self.preset.build().to(device)
         self.parameters = dict(self.model.named_parameters())
         self.optimizer = torch.optim.AdamW(self.parameters.values(), lr=config.learning_rate, weight_decay=config.weight_decay, betas=(0.9, 0.98))
         self.average = {name: value.detach().clone() for name, value in self.parameters.items()}
@@ -168,9 +180,12 @@ class _Run:
         self.losses: list[Tensor] = []
         self.validation = None
         if config.validate_every:
-            self.validation = Validation(
-                config.seed, config.validation, rank, config.workers, sizes=config.sizes, domain=config.domain, dropped=config.dropped
-            )
+            self.validation = Validation(config.seed, config.validation, rank, config.workers, **self._source)
+
+    @property
+    def _source(self) -> dict[str, Any]:
+        """Where minibatches come from."""
+        return {"sizes": self.config.sizes, "domain": self.config.domain, "preset": self.preset}
 
     @property
     def stopped(self) -> bool:
@@ -182,13 +197,13 @@ class _Run:
         config = self.config
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * _schedule(self.step, config)
-        channels, classes = draw_minibatch(
-            config.seed, self.step, self.rank, config.workers, sizes=config.sizes, domain=config.domain, dropped=config.dropped
-        )
-        loss = pair_loss(self.model(channels.to(self.device)), classes.to(self.device))
+        inputs, classes = draw_minibatch(config.seed, self.step, self.rank, config.workers, **self._source)
+        torch.manual_seed(int(np.random.SeedSequence([config.seed, self.step, self.rank]).generate_state(1)[0]))  # of dropout
+        loss = pair_loss(self.model(**{name: value.to(self.device) for name, value in inputs.items()}), classes.to(self.device))
         if not torch.isfinite(loss):
             failed = self.path.with_name("failed.npz")
-            np.savez_compressed(failed, channels=channels.numpy(), classes=classes.numpy(), step=self.step, worker=self.rank)
+            arrays: dict[str, Any] = {name: value.numpy() for name, value in inputs.items()}
+            np.savez_compressed(failed, **arrays, classes=classes.numpy(), step=self.step, worker=self.rank)
             raise TrainingError(
                 f"The loss must stay finite; found {loss.item()} at step {self.step}, worker {self.rank}. "
                 f"The minibatch is kept in '{failed}'; lower the learning rate."
@@ -199,7 +214,7 @@ class _Run:
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
         self.step += 1
-        self.examples += len(channels) * config.workers
+        self.examples += len(classes) * config.workers
         decay = min(config.ema, (1 + self.step) / (10 + self.step))
         with torch.no_grad():
             for name, value in self.parameters.items():
@@ -249,7 +264,7 @@ class _Run:
     def _restore(self, path: Path) -> float:
         """Takes up the state of a checkpoint; returns the seconds it took."""
         tensors, header = read_checkpoint(path)
-        found, wanted = header["config"]["model"], asdict(self.config.model)
+        found, wanted = load_preset(header).settings(), self.preset.settings()
         if found != wanted:
             raise CheckpointError(f"'{path}' must have the sizes {wanted}; found {found}. Resume with the recipe it was started with.")
         with torch.no_grad():

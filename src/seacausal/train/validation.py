@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.func import functional_call
 
-from seacausal.aggregate.model import Base
 from seacausal.graph.metrics import score_average_precision
 from seacausal.simulate.domain import Domain, Size
 from seacausal.train.minibatch import draw_minibatch
+from seacausal.train.presets import Preset
 
 STREAM = 2**40
 """Validation minibatches are those of the steps from here on, which no run reaches."""
@@ -19,20 +19,25 @@ STREAM = 2**40
 class Validation:
     """The share of one worker of the fixed sets."""
 
-    def __init__(self, seed: int, minibatches: int, rank: int, workers: int, *, sizes: tuple[Size, ...], domain: Domain, dropped: float) -> None:
+    def __init__(
+        self, seed: int, minibatches: int, rank: int, workers: int, *, sizes: tuple[Size, ...], domain: Domain, preset: Preset | None = None
+    ) -> None:
         numbers = range(rank, minibatches, workers)
-        self._minibatches = [draw_minibatch(seed, STREAM + number, 0, 1, sizes=sizes, domain=domain, dropped=dropped) for number in numbers]
+        self._minibatches = [draw_minibatch(seed, STREAM + number, 0, 1, sizes=sizes, domain=domain, preset=preset) for number in numbers]
 
-    def score(self, model: Base, weights: dict[str, Tensor]) -> Tensor:
+    def score(self, model: nn.Module, weights: dict[str, Tensor]) -> Tensor:
         """(4,) float64: sum of the losses (nats a pair) and number of minibatches, sum of the average precisions and number of data sets."""
         total, device = np.zeros(4), next(iter(weights.values())).device
-        for channels, classes in self._minibatches:
+        training = model.training
+        model.eval()
+        for inputs, classes in self._minibatches:
             with torch.no_grad():
-                logits = functional_call(model, weights, (channels.to(device),)).cpu()
+                logits = functional_call(model, weights, (), {name: value.to(device) for name, value in inputs.items()}).cpu()
             total[:2] += float(pair_loss(logits, classes)), 1
             each = zip((classes == 1).numpy(), logits.softmax(-1)[..., 1].numpy())
             scores = [score_average_precision(truth, guess) for truth, guess in each if truth.any()]
             total[2:] += sum(scores), len(scores)
+        model.train(training)
         return torch.from_numpy(total)
 
 

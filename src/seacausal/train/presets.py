@@ -1,0 +1,160 @@
+"""The networks that can be trained: how each looks at a data set, how examples become a minibatch, and what the network is.
+
+A minibatch is a table of arrays by the names of the network's arguments, the same as those of its ONNX file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from torch import nn
+
+from seacausal.aggregate.axial import Paper, PaperConfig
+from seacausal.aggregate.encoding import GROUPS, encode
+from seacausal.aggregate.model import Base, ModelConfig
+from seacausal.aggregate.tokens import Tokens, join_tokens, make_tokens
+from seacausal.data import Dataset
+from seacausal.errors import DataError
+from seacausal.estimate.algorithms import find_algorithm
+from seacausal.views import SUBSET_SIZE, view_dataset, view_marginals
+
+if TYPE_CHECKING:
+    from seacausal.train.loop import TrainConfig
+
+DROPPED = {"correlation": 0.03, "moments": 0.2, "variances": 0.4, "orders": 0.15, "estimates": 0.15, "interventions": 0.15}
+"""How often each group of channels of `base` is switched off, for `dropped` = 1."""
+SUBSETS = (10, 50)
+"""Fewest and most subsets of an example of `paper`: so few that some pairs are never covered."""
+PAPER_STATISTICS = ("inverse-covariance", "correlation", "distance-correlation")
+"""Those that the paper trains with."""
+
+
+class Preset(Protocol):
+    """What a training run needs to know of a network."""
+
+    def build(self) -> nn.Module:
+        """The network, its initial weights drawn from torch's generator."""
+        ...
+
+    def settings(self) -> dict[str, Any]:
+        """Sizes of the network, which a checkpoint must have to go on from."""
+        ...
+
+    def draw_subsets(self, d: int, *, generator: np.random.Generator) -> int:
+        """How many subsets an example of d variables has."""
+        ...
+
+    def view(self, dataset: Dataset, subsets: int, *, generator: np.random.Generator) -> Any:
+        """One example; None if a column does not vary."""
+        ...
+
+    def collate(self, examples: Sequence[Any]) -> dict[str, np.ndarray]:
+        """Examples of equally many variables as the network's arguments."""
+        ...
+
+
+@dataclass(frozen=True)
+class BasePreset:
+    """Channels of all pairs; groups of them are left out at random."""
+
+    model: ModelConfig = field(default_factory=ModelConfig)
+    """Sizes of the network."""
+    dropped: float = 1.0
+    """How often groups are left out, over `DROPPED`."""
+
+    def build(self) -> Base:
+        """The network."""
+        return Base(self.model)
+
+    def settings(self) -> dict[str, Any]:
+        """Sizes of the network."""
+        return asdict(self.model)
+
+    def draw_subsets(self, d: int, *, generator: np.random.Generator) -> int:
+        """From four to five for each variable, small numbers more often."""
+        return int(np.exp(generator.uniform(np.log(4), np.log(4 + 5 * d))))
+
+    def view(self, dataset: Dataset, subsets: int, *, generator: np.random.Generator) -> np.ndarray | None:
+        """(d, d, c) float32 channels."""
+        views = view_dataset(dataset, subsets, seed=int(generator.integers(2**31)))
+        if not views.kept.all():
+            return None
+        groups = {group for group in GROUPS if generator.random() >= self.dropped * DROPPED[group]} or set(GROUPS)
+        return encode(views.channels, views.rows, groups)
+
+    def collate(self, examples: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        """`channels` (b, d, d, c)."""
+        return {"channels": np.stack(examples)}
+
+
+@dataclass(frozen=True)
+class PaperPreset:
+    """One statistic, and the marks of one algorithm on every subset."""
+
+    model: PaperConfig
+    """Sizes of the network."""
+    algorithm: str
+    """A name of `estimate.algorithms.ALGORITHMS`."""
+    statistic: str
+    """One of `PAPER_STATISTICS`; the inverse covariance is that of the rows as they are."""
+
+    def build(self) -> Paper:
+        """The network."""
+        return Paper(self.model)
+
+    def settings(self) -> dict[str, Any]:
+        """Sizes of the network, and what it is trained to read."""
+        return asdict(self.model) | {"algorithm": self.algorithm, "statistic": self.statistic}
+
+    def draw_subsets(self, d: int, *, generator: np.random.Generator) -> int:
+        """Uniformly from `SUBSETS`."""
+        return int(generator.integers(SUBSETS[0], SUBSETS[1] + 1))
+
+    def view(self, dataset: Dataset, subsets: int, *, generator: np.random.Generator) -> Tokens | None:
+        """Tokens, with embeddings drawn anew."""
+        seed = int(generator.integers(2**31))
+        views = view_marginals(dataset, subsets, algorithm=self.algorithm, statistic=self.statistic, seed=seed)
+        if not views.kept.all() or views.local is None:
+            return None
+        variables, estimates = views.local
+        tables = self.model.variables, self.model.subsets
+        return make_tokens(views.channels[self.statistic], self.statistic, variables, estimates.marks, tables=tables, generator=generator)
+
+    def collate(self, examples: Sequence[Tokens]) -> dict[str, np.ndarray]:
+        """As `tokens.join_tokens` says."""
+        return join_tokens(examples)
+
+
+def choose_preset(config: TrainConfig) -> Preset:
+    """The preset that a run asks for.
+
+    Raises
+    ------
+    DataError
+        If there is none of that name, no such algorithm or statistic, or the data sets do not fit.
+    """
+    if config.preset == "base":
+        return BasePreset(config.model, config.dropped)
+    if config.preset != "paper":
+        raise DataError(f"`preset` must be base or paper; found {config.preset!r}. Correct the recipe.")
+    find_algorithm(config.algorithm)
+    if config.statistic not in PAPER_STATISTICS:
+        raise DataError(f"`statistic` must be one of {', '.join(PAPER_STATISTICS)}; found {config.statistic!r}. Correct the recipe.")
+    for size in config.sizes:
+        if size.smallest < SUBSET_SIZE or size.largest > config.paper.variables:
+            raise DataError(
+                f"`sizes` of the preset 'paper' must lie between {SUBSET_SIZE} and {config.paper.variables} variables; found {size.smallest} to "
+                f"{size.largest}. Correct the recipe."
+            )
+    return PaperPreset(config.paper, config.algorithm, config.statistic)
+
+
+def load_preset(header: dict[str, Any]) -> Preset:
+    """The preset of a checkpoint; those written before there were several are of `base`."""
+    config = header["config"]
+    if config.get("preset", "base") == "base":
+        return BasePreset(ModelConfig(**config["model"]), config.get("dropped", 1.0))
+    return PaperPreset(PaperConfig(**config["paper"]), config["algorithm"], config["statistic"])
