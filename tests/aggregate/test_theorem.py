@@ -114,9 +114,8 @@ class Construction:
         query, key, value, gain = self.parts(block.inside)
         inward = block.inside.inward
         apart = 2 * (self.k - 1)  # so that each of up to k - 1 variables that are apart gains 2 at least; the token itself gains 1
-        needed = (
-            apart + 2
-        )  # logits, over GAIN: needed ([same second variable] + [arrow] - [gone]) + apart (share of its first) + [same first variable]
+        needed = apart + 2
+        # logits, over GAIN: needed ([same second variable] + [arrow] - [gone]) + apart (share of its first variable) + [same first variable]
         read(inward, query + self.first, self.first)
         add(inward.weight, query + self.first, self.apart, apart / WHISPER)
         read(inward, key + self.first, self.first, gain)
