@@ -6,6 +6,7 @@ grows with d^2, not d^3.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,22 +26,27 @@ class Graph:
         self.weights: list[onnx.TensorProto] = []
 
     def add(self, operator: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any) -> list[str]:
+        """A node with several outputs."""
         names = [f"{operator.lower()}{len(self.nodes)}_{i}" for i in range(outputs)]
         self.nodes.append(helper.make_node(operator, list(inputs), names, domain=domain, **attributes))
         return names
 
     def one(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        """A node with one output."""
         return self.add(operator, *inputs, **attributes)[0]
 
     def norm(self, x: str, weight: np.ndarray, bias: np.ndarray) -> str:
+        """Layer normalisation."""
         return self.one("LayerNormalization", x, self.constant(weight), self.constant(bias), axis=-1, epsilon=1e-5)
 
     def constant(self, value: np.ndarray) -> str:
+        """A weight."""
         name = f"w{len(self.weights)}"
         self.weights.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
     def linear(self, x: str, weight: np.ndarray, bias: np.ndarray | None = None) -> str:
+        """A linear layer: x weight^T + bias."""
         product = self.one("MatMul", x, self.constant(weight.T))
         return product if bias is None else self.one("Add", product, self.constant(bias))
 
@@ -89,7 +95,7 @@ def add_head(graph: Graph, x: str, w: dict[str, np.ndarray]) -> None:
     graph.nodes.append(helper.make_node("Concat", [none, direct, graph.one("Transpose", direct, perm=[1, 0, 2])], ["logits"], axis=-1))
 
 
-def finish(graph: Graph, inputs: dict[str, tuple[int, list[Any]]], facts: dict[str, str]) -> bytes:
+def finish(graph: Graph, inputs: Mapping[str, tuple[int, list[Any]]], facts: dict[str, str]) -> bytes:
     """The file of a graph that ends in `logits`: its inputs are types and shapes by name, `facts` what its metadata hold."""
     proto = helper.make_graph(
         graph.nodes,

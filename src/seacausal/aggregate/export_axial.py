@@ -71,7 +71,7 @@ def export_paper(model: Paper, algorithm: str, statistic: str) -> bytes:
 
 
 def _add_attention(graph: Graph, x: str, w: dict[str, np.ndarray], name: str, heads: int, flat: str | None = None) -> str:
-    """x + attention(norm(x)) along the second axis of x, or where the shape `flat` is given, along the segments."""
+    """The layer along the second axis of x, or where the shape `flat` is given, along the segments."""
     norm = graph.norm(x, w[f"{name}.norm.weight"], w[f"{name}.norm.bias"])
     qkv = graph.linear(norm, w[f"{name}.inward.weight"], w[f"{name}.inward.bias"])
     parts = graph.add("Split", qkv, outputs=3, axis=-1)

@@ -123,8 +123,9 @@ def align_tokens(tokens: Tokens) -> dict[str, np.ndarray]:
 
     Returns
     -------
-    By name, `Tokens` and, for e segments of at most m tokens: `members` (e, m) int64, the tokens of each, and `present` (e, m) int32, 0 where a member is
-    padding; `place` (t k (k - 1),) int64, where in `members` each token stands; and `owner` (d d,) int64, the segment of each pair, e where it has none.
+    By name, the fields of `Tokens` and, for e segments of at most m tokens: `members` (e, m) int64, the tokens of each, and `present` (e, m) int32,
+    0 for padding; `place` (t k (k - 1),) int64, where in `members` each token stands; and `owner` (d d,) int64, the segment of each pair, e where it
+    has none.
     """
     d, cells = len(tokens.statistic), tokens.cells.ravel()
     segments, rank, lengths = np.unique(cells, return_inverse=True, return_counts=True)
