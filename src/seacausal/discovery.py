@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, get_args
 import numpy as np
 
 from seacausal.aggregate.encoding import GROUPS
-from seacausal.aggregate.network import Network, released
+from seacausal.aggregate.network import Network, PaperNetwork, load_weights
 from seacausal.data import Dataset, Degenerate, EdgeProbabilities
 from seacausal.errors import DataError
 from seacausal.io.cells import Place, keep_finite
@@ -57,13 +57,18 @@ class DiscoverConfig:
     """What makes one graph of the local estimates: the network "base", or without one "vote", the mean vote of all subsets that hold a pair, or
     "resolve", the paper's Algorithm 1: 1 along an arrow, a half each way where the direction stays open."""
 
-    algorithm: AlgorithmName = "fci"
-    """The local estimator on subsets; `seacausal algorithms` says what each is. The network was trained with FCI and takes any."""
+    weights: Optional[str] = None  # noqa: UP045
+    """The network of the aggregator "base": the name of released weights, "base" by default, or a path to a file of `seacausal export`. Weights of
+    the paper's network know the statistic that they read."""
+
+    algorithm: Optional[AlgorithmName] = None  # noqa: UP045
+    """The local estimator on subsets, by default that of the weights: "fci", or what a paper's network was trained with; `seacausal algorithms` says
+    what each is. The network "base" was trained with FCI and takes any."""
     sampler: SamplerName = "mixture"
     """How subsets are chosen: half random and half by the statistic, or one of these, or where the network is unsure, or the best by an integer
     program (needs scipy; up to some 50 variables)."""
-    statistic: StatisticName = "partial-correlation"
-    """What the sampler goes by."""
+    statistic: Optional[StatisticName] = None  # noqa: UP045
+    """What the sampler goes by, by default "partial-correlation", or what a paper's network reads."""
 
     def __post_init__(self) -> None:
         for name in ("seed", "subsets", "rows", "workers"):
@@ -75,8 +80,12 @@ class DiscoverConfig:
             raise DataError(f"`scale` must be True or False; found {self.scale!r}.")
         object.__setattr__(self, "scale", bool(self.scale))
         for name, known in (("aggregator", Aggregator), ("algorithm", AlgorithmName), ("sampler", SamplerName), ("statistic", StatisticName)):
-            if getattr(self, name) not in get_args(known):
+            if getattr(self, name) not in (get_args(known) if name in ("aggregator", "sampler") else (*get_args(known), None)):
                 raise DataError(f"`{name}` must be one of {', '.join(get_args(known))}; found {getattr(self, name)!r}.")
+        if self.weights is not None and not isinstance(self.weights, str):
+            raise DataError(f"`weights` must be a name or a path, as text; found {self.weights!r}. Leave it out for 'base'.")
+        if self.weights is not None and self.aggregator != "base":
+            raise DataError(f"`weights` must not be given with the aggregator '{self.aggregator}', which uses none. Leave one of them out.")
         if self.sampler == "uncertainty" and self.aggregator != "base":
             raise DataError(f"The sampler 'uncertainty' needs the network; found `aggregator` = '{self.aggregator}'. Choose another of the two.")
         if self.aggregator != "base" and self.subsets == 0:
@@ -222,7 +231,7 @@ def discover(
     index: int | None = None,
     names: Sequence[str] | None = None,
     config: DiscoverConfig | None = None,
-    network: Network | None = None,
+    network: Network | PaperNetwork | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> CausalGraph:
@@ -243,7 +252,7 @@ def discover(
     config, **options
         A `DiscoverConfig`, or its fields: `seed=1, threshold=0.7`.
     network
-        Other weights than those of the package, for the aggregator "base".
+        Weights that are loaded already, in place of the option `weights`.
     progress
         Called with the name of each stage as it begins.
 
@@ -274,7 +283,8 @@ def discover(
         dataset = read_table(data, interventions=interventions, missing=missing, index=index, names=names)
     seconds = {"read": time.perf_counter() - started}
     if settings.aggregator == "base":
-        network = network or released(threads=settings.workers)
+        network = network or load_weights(settings.weights or "base", threads=settings.workers)
+    settings = _settle(settings, network, len(dataset.names))
     direct, degenerate, spent, subsets = _infer(dataset, settings, network, begin)
     facts = {
         "rows": len(dataset.values),
@@ -287,14 +297,47 @@ def discover(
     return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, degenerate, network and network.sha256, seconds | spent)
 
 
+def _settle(config: DiscoverConfig, network: Network | PaperNetwork | None, d: int) -> DiscoverConfig:
+    """The configuration with what it leaves to the network: algorithm and statistic.
+
+    Raises
+    ------
+    DataError
+        If there are more variables than a paper's network has embeddings.
+    """
+    paper = isinstance(network, PaperNetwork)
+    if paper and d > network.tables[0]:
+        raise DataError(
+            f"The weights '{network.path.stem}' hold embeddings of {network.tables[0]} variables at most; found {d}. Use the weights 'base', which "
+            "have no such limit."
+        )
+    usual = (network.algorithm, network.statistic) if paper else ("fci", "partial-correlation")
+    return replace(config, algorithm=config.algorithm or usual[0], statistic=config.statistic or usual[1])
+
+
 def _infer(
-    dataset: Dataset, config: DiscoverConfig, network: Network | None, begin: Progress
+    dataset: Dataset, config: DiscoverConfig, network: Network | PaperNetwork | None, begin: Progress
 ) -> tuple[np.ndarray, Degenerate, dict[str, float], dict[str, int]]:
     """Sample, estimate, aggregate: (d, d) probabilities of i -> j, the degenerate columns, seconds by stage, and counts of subsets."""
+    if isinstance(network, PaperNetwork):
+        views, aggregate = _look_for_paper(dataset, config, network, begin)
+    else:
+        views, aggregate = _look(dataset, config, network, begin)
+    counts = _count_subsets(views, config, paper=isinstance(network, PaperNetwork))
+    begin("aggregate")
+    started = time.perf_counter()
+    d = len(dataset.names)
+    direct = np.zeros((d, d))
+    if views.channels or network is None:
+        direct[np.ix_(views.kept, views.kept)] = aggregate(views)
+    return direct, views.degenerate, views.seconds | {"aggregate": time.perf_counter() - started}, counts
+
+
+def _look(dataset: Dataset, config: DiscoverConfig, network: Network | None, begin: Progress) -> tuple[Views, Callable[[Views], np.ndarray]]:
+    """Views for the network `base` or for none, and what makes probabilities of them."""
     from seacausal.views import view_dataset
 
     d = len(dataset.names)
-    subsets = max(100, 5 * d) if config.subsets is None else config.subsets
     groups = set(GROUPS) if config.scale else set(GROUPS) - {"variances"}
 
     def predict(channels: dict[str, np.ndarray]) -> np.ndarray:
@@ -303,28 +346,59 @@ def _infer(
 
     views = view_dataset(
         dataset,
-        subsets,
+        max(100, 5 * d) if config.subsets is None else config.subsets,
         seed=config.seed,
         rows=config.rows,
         workers=config.workers,
-        algorithm=config.algorithm,
+        algorithm=config.algorithm or "fci",
         sampler=config.sampler,
-        statistic=config.statistic,
+        statistic=config.statistic or "partial-correlation",
         predict=predict,
         progress=begin,
     )
-    counts = _count_subsets(views, config)
-    begin("aggregate")
-    started = time.perf_counter()
-    direct = np.zeros((d, d))
-    if network is None:
-        direct[np.ix_(views.kept, views.kept)] = _aggregate_without_network(views, config)
-    elif views.channels:
-        direct[np.ix_(views.kept, views.kept)] = predict(views.channels)
-    return direct, views.degenerate, views.seconds | {"aggregate": time.perf_counter() - started}, counts
+    return views, lambda views: _aggregate_without_network(views, config) if network is None else predict(views.channels)
 
 
-def _count_subsets(views: Views, config: DiscoverConfig) -> dict[str, int]:
+def _look_for_paper(dataset: Dataset, config: DiscoverConfig, network: PaperNetwork, begin: Progress) -> tuple[Views, Callable[[Views], np.ndarray]]:
+    """The same for the paper's network.
+
+    Raises
+    ------
+    DataError
+        If fewer than five columns vary, or there are to be no subsets.
+    """
+    from seacausal.views import SUBSET_SIZE, view_marginals
+
+    def predict(statistic: np.ndarray, variables: np.ndarray, marks: np.ndarray) -> np.ndarray:
+        return network.predict(statistic, variables, marks, seed=config.seed)
+
+    def aggregate(views: Views) -> np.ndarray:
+        assert views.local is not None
+        return predict(views.channels[network.statistic], views.local[0], views.local[1].marks)
+
+    views = view_marginals(
+        dataset,
+        (100 if len(dataset.names) <= 100 else network.tables[1]) if config.subsets is None else config.subsets,
+        algorithm=config.algorithm or network.algorithm,
+        statistic=network.statistic,
+        guide=config.statistic,
+        scale=config.scale,
+        seed=config.seed,
+        rows=config.rows,
+        workers=config.workers,
+        sampler=config.sampler,
+        predict=predict,
+        progress=begin,
+    )
+    if views.local is None:
+        raise DataError(
+            f"The weights '{network.path.stem}' need subsets of {SUBSET_SIZE} columns that vary; found {int(views.kept.sum())} such columns and "
+            f"`subsets` = {config.subsets}. Use the weights 'base'."
+        )
+    return views, aggregate
+
+
+def _count_subsets(views: Views, config: DiscoverConfig, *, paper: bool) -> dict[str, int]:
     """How many subsets were drawn, and how many left nothing to an algorithm that does not use interventions.
 
     Raises
@@ -338,9 +412,11 @@ def _count_subsets(views: Views, config: DiscoverConfig) -> dict[str, int]:
 
     free = views.local[1].free_rows
     short = int((free < FEWEST_FREE).sum())
-    if 2 * short > len(free) and (config.aggregator == "resolve" or config.algorithm != "fci") and not _uses_interventions(config.algorithm):
+    algorithm = config.algorithm or "fci"
+    alone = config.aggregator == "resolve" or paper
+    if 2 * short > len(free) and (alone or algorithm != "fci") and not _uses_interventions(algorithm):
         raise DataError(
-            f"The algorithm '{config.algorithm}' needs {FEWEST_FREE} rows without an intervention on a subset's variables; found fewer in {short} of "
+            f"The algorithm '{algorithm}' needs {FEWEST_FREE} rows without an intervention on a subset's variables; found fewer in {short} of "
             f"{len(free)} subsets. Choose 'gies' or 'exact', which use interventions."
         )
     return {"drawn": len(free), "without free rows": short}

@@ -127,6 +127,8 @@ def view_marginals(
     *,
     algorithm: str,
     statistic: str,
+    guide: str | None = None,
+    scale: bool = True,
     seed: int = 0,
     rows: int = 500,
     workers: int = 1,
@@ -134,12 +136,18 @@ def view_marginals(
     predict: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Views:
-    """What the paper's network is given and no more: one statistic, which guides the sampler, too, and the marks of one algorithm.
+    """What the paper's network is given and no more: one statistic and the marks of one algorithm. Below five variables there is nothing.
 
     Parameters
     ----------
-    algorithm, statistic, rows, sampler, progress
-        As in `view_dataset`; the statistic is the only channel, under its own name.
+    algorithm, rows, sampler, progress
+        As in `view_dataset`.
+    statistic
+        A name of `estimate.dependence.STATISTICS`: the only channel, under its own name.
+    guide
+        Another, if the sampler is to go by that.
+    scale
+        Whether the statistic is of the rows as they are, rather than standardised.
     predict
         From (d, d) statistic, (t, 5) subsets and their (t, 5, 5) marks to probabilities of i -> j, for the sampler "uncertainty".
     """
@@ -152,7 +160,9 @@ def view_marginals(
     degenerate = _name_degenerate(z.T @ z / n, dataset, kept)
     if d < SUBSET_SIZE or subsets < 1:
         return Views({}, kept, degenerate, n, clock.stop(), None)
-    scores = _score_pairs(statistic, dataset.values[:, kept])
+    values = dataset.values[:, kept] if scale else z
+    channel = _score_pairs(statistic, values)
+    scores = channel if guide in (None, statistic) else _score_pairs(guide, values)
     plan = plan_rows(dataset.regime, targets, generator=np.random.default_rng(seed))
 
     def estimate(variables: np.ndarray) -> LocalEstimates:
@@ -162,12 +172,12 @@ def view_marginals(
     def believe(sofar: Subset) -> np.ndarray:
         if predict is None:
             raise DataError("The sampler 'uncertainty' needs `predict`; found none. Give it, or choose 'random'.")
-        return predict(scores, sofar.variables, estimate(sofar.variables).marks)
+        return predict(channel, sofar.variables, estimate(sofar.variables).marks)
 
     begin("sample")
     variables = _draw(sampler, scores, subsets, seed, believe).variables
     begin("estimate")
-    return Views({statistic: scores}, kept, degenerate, n, clock.stop(), (variables, estimate(variables)))
+    return Views({statistic: channel}, kept, degenerate, n, clock.stop(), (variables, estimate(variables)))
 
 
 class _Clock:

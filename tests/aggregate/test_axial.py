@@ -3,8 +3,10 @@ import pytest
 import torch
 
 from seacausal.aggregate.axial import Paper, PaperConfig
+from seacausal.aggregate.export_axial import export_paper
+from seacausal.aggregate.network import Network, PaperNetwork, load_weights
 from seacausal.aggregate.tokens import PADDING, Tokens, join_tokens, make_tokens
-from seacausal.errors import DataError
+from seacausal.errors import CheckpointError, DataError
 
 SMALL = {"width": 16, "blocks": 2, "heads": 4, "hidden": 8, "variables": 30, "subsets": 40}
 
@@ -181,3 +183,47 @@ def test_segments_hold_all_tokens_once():
 def test_more_than_there_are_embeddings_are_refused(d, t, what):
     with pytest.raises(DataError, match=what):
         draw(d, t)
+
+
+@pytest.mark.parametrize(("d", "t"), [(5, 40), (9, 12), (30, 25), (12, 1)])
+def test_onnx_equals_torch(d, t, tmp_path):
+    model, tokens = build(width=32).float(), draw(d, t)
+    path = tmp_path / "net.onnx"
+    path.write_bytes(export_paper(model, "gies", "correlation"))
+    inputs = {name: torch.from_numpy(array) for name, array in join_tokens([tokens]).items()}
+    with torch.no_grad():
+        expected = model(**inputs)[0].numpy()
+    found = PaperNetwork(path).logits(tokens)
+    assert np.abs(found - expected).max() < 1e-5 * max(1, np.abs(expected).max())
+    assert np.abs(expected).max() > 0.1
+
+
+def test_files_say_what_they_hold(tmp_path):
+    path = tmp_path / "net.onnx"
+    path.write_bytes(export_paper(build().float(), "gies", "correlation"))
+    network = load_weights(str(path))
+    assert isinstance(network, PaperNetwork)
+    assert (network.algorithm, network.statistic, network.tables) == ("gies", "correlation", (30, 40))
+    assert isinstance(load_weights("base"), Network)
+    assert isinstance(load_weights(str(load_weights("base").path)), Network)
+    with pytest.raises(DataError, match=r"`weights` must be one of base.*; found 'basis'"):
+        load_weights("basis")
+    with pytest.raises(CheckpointError, match="must be readable"):
+        load_weights(str(tmp_path / "none.onnx"))
+    with pytest.raises(CheckpointError, match="must not tie attention"):
+        export_paper(build(tied=True).float(), "gies", "correlation")
+
+
+def test_predictions_follow_the_seed_and_swap_with_the_statistic(tmp_path):
+    path = tmp_path / "net.onnx"
+    path.write_bytes(export_paper(build().float(), "fci", "correlation"))
+    network = PaperNetwork(path, threads=1)
+    rng = np.random.default_rng(0)
+    variables = np.array([rng.choice(8, 5, replace=False) for _ in range(6)])
+    marks, statistic = rng.integers(0, 4, (6, 5, 5)).astype(np.int8), np.corrcoef(rng.standard_normal((8, 20)))
+    first = network.predict(statistic, variables, marks, seed=1)
+    assert np.array_equal(first, network.predict(statistic, variables, marks, seed=1))
+    assert not np.array_equal(first, network.predict(statistic, variables, marks, seed=2))
+    assert (np.diag(first) == 0).all()
+    assert (first + first.T <= 1).all()
+    np.testing.assert_allclose(network.predict(statistic, variables[:0], marks[:0]), (1 - np.eye(8)) / 3)

@@ -10,6 +10,7 @@ import torch
 
 from seacausal.aggregate.axial import PaperConfig
 from seacausal.aggregate.model import ModelConfig
+from seacausal.aggregate.network import load_weights
 from seacausal.errors import CheckpointError, DataError, TrainingError
 from seacausal.estimate.distance_correlation import distance_correlation
 from seacausal.simulate.dataset import Simulation, simulate_dataset
@@ -330,3 +331,19 @@ def test_recipes_of_released_weights_are_valid(name):
 def test_checkpoints_from_before_there_were_presets_are_of_base():
     header = {"config": {"model": {"width": 32, "blocks": 1}}}
     assert load_preset(header) == BasePreset(ModelConfig(width=32, blocks=1))
+
+
+def test_export_of_the_paper_preset_writes_both_files(tmp_path):
+    checkpoint = train(replace(PAPER, algorithm="gies", statistic="correlation"), tmp_path / "run", until=2)
+    onnx_path = tmp_path / "weights" / "tiny.onnx"
+    assert set(export_weights(checkpoint, tmp_path / "weights", "tiny")) == {onnx_path, onnx_path.with_suffix(".safetensors")}
+    network = load_weights(str(onnx_path))
+    assert (network.facts["preset"], network.algorithm, network.statistic) == ("paper", "gies", "correlation")
+
+
+def test_weights_that_differ_from_their_file_are_not_released(tmp_path, monkeypatch):
+    checkpoint = train(PAPER, tmp_path / "run", until=1)
+    monkeypatch.setattr("seacausal.train.release.TOLERANCE", -1.0)
+    with pytest.raises(CheckpointError, match="Do not release these weights"):
+        export_weights(checkpoint, tmp_path / "weights", "tiny")
+    assert list((tmp_path / "weights").iterdir()) == []

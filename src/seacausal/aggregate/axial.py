@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from seacausal.aggregate.model import Head
 from seacausal.aggregate.tokens import EDGE_TYPES
 
-SHORT = 8
+SHORT = 3
 """Up to this length, sequences are too short for matrix products to pay."""
 Runs = list[tuple[int, int]]
 """How a flat array falls into sequences: (how many, how long), one after the other."""

@@ -6,6 +6,7 @@ grows with d^2, not d^3.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from seacausal.aggregate.model import Base
 OPSET = 17
 
 
-class _Graph:
+class Graph:
     """Collects nodes and weights; every method returns the name of its output."""
 
     def __init__(self) -> None:
@@ -25,19 +26,27 @@ class _Graph:
         self.weights: list[onnx.TensorProto] = []
 
     def add(self, operator: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any) -> list[str]:
+        """A node with several outputs."""
         names = [f"{operator.lower()}{len(self.nodes)}_{i}" for i in range(outputs)]
         self.nodes.append(helper.make_node(operator, list(inputs), names, domain=domain, **attributes))
         return names
 
     def one(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        """A node with one output."""
         return self.add(operator, *inputs, **attributes)[0]
 
+    def norm(self, x: str, weight: np.ndarray, bias: np.ndarray) -> str:
+        """Layer normalisation."""
+        return self.one("LayerNormalization", x, self.constant(weight), self.constant(bias), axis=-1, epsilon=1e-5)
+
     def constant(self, value: np.ndarray) -> str:
+        """A weight."""
         name = f"w{len(self.weights)}"
         self.weights.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
     def linear(self, x: str, weight: np.ndarray, bias: np.ndarray | None = None) -> str:
+        """A linear layer: x weight^T + bias."""
         product = self.one("MatMul", x, self.constant(weight.T))
         return product if bias is None else self.one("Add", product, self.constant(bias))
 
@@ -46,7 +55,7 @@ def export_onnx(model: Base) -> bytes:
     """The graph `channels` (d, d, c) float32 -> `logits` (d, d, 3), for any d."""
     w = {name: value.detach().numpy() for name, value in model.state_dict().items()}
     config = model.config
-    graph = _Graph()
+    graph = Graph()
     x = graph.linear("channels", w["read.0.weight"], w["read.0.bias"])
     x = graph.linear(graph.one("Relu", x), w["read.2.weight"], w["read.2.bias"])
     shape = graph.one("Shape", "channels")
@@ -54,26 +63,12 @@ def export_onnx(model: Base) -> bytes:
     scale = graph.one("Reciprocal", graph.one("Sqrt", graph.one("Cast", variables, to=TensorProto.FLOAT)))
     for b, block in enumerate(model.blocks):
         x = _add_block(graph, x, scale, {name: w[f"blocks.{b}.{name}"] for name in block.state_dict()}, config.split, config.heads)
-    norm = graph.one("LayerNormalization", x, graph.constant(w["head.norm.weight"]), graph.constant(w["head.norm.bias"]), axis=-1, epsilon=1e-5)
-    forth = graph.linear(norm, w["head.forth.weight"], w["head.forth.bias"])
-    back = graph.one("Transpose", graph.linear(norm, w["head.back.weight"]), perm=[1, 0, 2])
-    pair = graph.linear(graph.one("Relu", graph.one("Add", forth, back)), w["head.out.weight"], w["head.out.bias"])
-    none, direct = graph.add("Split", pair, graph.constant(np.array([1, 1])), outputs=2, axis=-1)
-    none = graph.one("Add", none, graph.one("Transpose", none, perm=[1, 0, 2]))
-    graph.nodes.append(helper.make_node("Concat", [none, direct, graph.one("Transpose", direct, perm=[1, 0, 2])], ["logits"], axis=-1))
-    proto = helper.make_graph(
-        graph.nodes,
-        "seacausal",
-        [helper.make_tensor_value_info("channels", TensorProto.FLOAT, ["d", "d", config.channels])],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["d", "d", 3])],
-        graph.weights,
-    )
-    onnx_model = helper.make_model(proto, opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
-    return onnx_model.SerializeToString()
+    add_head(graph, x, w)
+    return finish(graph, {"channels": (TensorProto.FLOAT, ["d", "d", config.channels])}, {})
 
 
-def _add_block(graph: _Graph, x: str, scale: str, w: dict[str, np.ndarray], sizes: list[int], heads: int) -> str:
-    norm = graph.one("LayerNormalization", x, graph.constant(w["norm.weight"]), graph.constant(w["norm.bias"]), axis=-1, epsilon=1e-5)
+def _add_block(graph: Graph, x: str, scale: str, w: dict[str, np.ndarray], sizes: list[int], heads: int) -> str:
+    norm = graph.norm(x, w["norm.weight"], w["norm.bias"])
     inward = graph.linear(norm, w["inward.weight"], w["inward.bias"])
     parts = graph.add("Split", inward, graph.constant(np.array(sizes)), outputs=len(sizes), axis=-1)
     rows = graph.one("MultiHeadAttention", *parts[:3], domain="com.microsoft", num_heads=heads)
@@ -87,3 +82,29 @@ def _add_block(graph: _Graph, x: str, scale: str, w: dict[str, np.ndarray], size
         mixed.append(graph.one("Mul", product, graph.one("Sigmoid", gate)))
     joined = graph.one("Concat", rows, columns, *mixed, graph.one("Relu", parts[10]), axis=-1)
     return graph.one("Add", x, graph.linear(joined, w["outward.weight"], w["outward.bias"]))
+
+
+def add_head(graph: Graph, x: str, w: dict[str, np.ndarray]) -> None:
+    """`logits` (d, d, 3) from pair tokens (d, d, w)."""
+    norm = graph.norm(x, w["head.norm.weight"], w["head.norm.bias"])
+    forth = graph.linear(norm, w["head.forth.weight"], w["head.forth.bias"])
+    back = graph.one("Transpose", graph.linear(norm, w["head.back.weight"]), perm=[1, 0, 2])
+    pair = graph.linear(graph.one("Relu", graph.one("Add", forth, back)), w["head.out.weight"], w["head.out.bias"])
+    none, direct = graph.add("Split", pair, graph.constant(np.array([1, 1])), outputs=2, axis=-1)
+    none = graph.one("Add", none, graph.one("Transpose", none, perm=[1, 0, 2]))
+    graph.nodes.append(helper.make_node("Concat", [none, direct, graph.one("Transpose", direct, perm=[1, 0, 2])], ["logits"], axis=-1))
+
+
+def finish(graph: Graph, inputs: Mapping[str, tuple[int, list[Any]]], facts: dict[str, str]) -> bytes:
+    """The file of a graph that ends in `logits`: its inputs are types and shapes by name, `facts` what its metadata hold."""
+    proto = helper.make_graph(
+        graph.nodes,
+        "seacausal",
+        [helper.make_tensor_value_info(name, kind, shape) for name, (kind, shape) in inputs.items()],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["d", "d", 3])],
+        graph.weights,
+    )
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(proto, opset_imports=opsets, ir_version=8)
+    helper.set_model_props(model, facts)
+    return model.SerializeToString()

@@ -1,4 +1,8 @@
-"""The released network on onnxruntime: channels in, edge probabilities out. No torch."""
+"""Released networks on onnxruntime: what was sampled and estimated in, edge probabilities out. No torch.
+
+A file's metadata say which of the two networks it holds: `paper`, with the algorithm and the statistic that it reads; or where they say nothing,
+`base`.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +17,15 @@ import numpy as np
 
 from seacausal.aggregate.encoding import WIDTH, encode
 from seacausal.aggregate.neighbourhoods import predict_logits
-from seacausal.errors import CheckpointError
+from seacausal.aggregate.tokens import Tokens, align_tokens, make_tokens
+from seacausal.errors import CheckpointError, DataError
+
+FOLDER = Path(str(files("seacausal") / "weights"))
 
 
 @dataclass(frozen=True)
-class Network:
-    """A network for inference, loaded when first used."""
+class Weights:
+    """A file of weights, loaded when first used."""
 
     path: Path
     """ONNX file."""
@@ -51,14 +58,28 @@ class Network:
             session = onnxruntime.InferenceSession(self.content, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime raises classes of its own for every kind of damage
             raise CheckpointError(f"The weights '{self.path}' must be an ONNX network; {error}. Reinstall seacausal or give another file.") from error
-        channels = session.get_inputs()[0].shape[-1]
+        return session
+
+    @cached_property
+    def facts(self) -> dict[str, str]:
+        """What the file says of itself."""
+        return dict(self._session.get_modelmeta().custom_metadata_map)
+
+
+@dataclass(frozen=True)
+class Network(Weights):
+    """The network `base`."""
+
+    @cached_property
+    def _checked(self) -> Any:
+        channels = self._session.get_inputs()[0].shape[-1]
         if channels != WIDTH:
             raise CheckpointError(f"The weights '{self.path}' must take {WIDTH} channels; found {channels}. Use the weights of this version.")
-        return session
+        return self._session
 
     def logits(self, channels: np.ndarray) -> np.ndarray:
         """(d, d, c) float32 -> (d, d, 3) logits of no edge, i -> j, j -> i."""
-        return self._session.run(None, {"channels": channels})[0]
+        return self._checked.run(None, {"channels": channels})[0]
 
     def predict(self, channels: np.ndarray) -> np.ndarray:
         """(d, d, c) float32 -> (d, d) float64, entry [i, j] the probability of i -> j; the diagonal is 0."""
@@ -67,6 +88,51 @@ class Network:
     def predict_table(self, channels: dict[str, np.ndarray], rows: int, groups: set[str]) -> np.ndarray:
         """The same from the channels by name, for any number of variables; parameters as in `encode`."""
         return to_direct(predict_logits(channels, lambda part: self.logits(encode(part, rows, groups))))
+
+
+@dataclass(frozen=True)
+class PaperNetwork(Weights):
+    """The network `paper`."""
+
+    @property
+    def algorithm(self) -> str:
+        """Whose marks it was trained with."""
+        return self.facts["algorithm"]
+
+    @property
+    def statistic(self) -> str:
+        """Which statistic it reads."""
+        return self.facts["statistic"]
+
+    @property
+    def tables(self) -> tuple[int, int]:
+        """How many variables and subsets have embeddings."""
+        return int(self.facts["variables"]), int(self.facts["subsets"])
+
+    def logits(self, tokens: Tokens) -> np.ndarray:
+        """(d, d, 3) logits of no edge, i -> j, j -> i."""
+        return self._session.run(None, align_tokens(tokens))[0]
+
+    def predict(self, statistic: np.ndarray, variables: np.ndarray, marks: np.ndarray, *, seed: int = 0) -> np.ndarray:
+        """(d, d) float64, entry [i, j] the probability of i -> j; the diagonal is 0.
+
+        Parameters
+        ----------
+        statistic, variables, marks
+            (d, d), (t, k) and (t, k, k), as in `make_tokens`; where t is 0, all is open: a third for each way.
+        seed
+            Of the permutations by which variables and subsets get their embeddings.
+
+        Raises
+        ------
+        DataError
+            If there are more variables or subsets than embeddings.
+        """
+        d = len(statistic)
+        if len(variables) == 0:
+            return (1 - np.eye(d)) / 3
+        generator = np.random.default_rng([seed, 1])
+        return to_direct(self.logits(make_tokens(statistic, self.statistic, variables, marks, tables=self.tables, generator=generator)))
 
 
 def to_direct(logits: np.ndarray) -> np.ndarray:
@@ -79,5 +145,28 @@ def to_direct(logits: np.ndarray) -> np.ndarray:
 
 
 def released(name: str = "base", *, threads: int = 0) -> Network:
-    """The weights inside the package."""
-    return Network(Path(str(files("seacausal") / "weights" / f"{name}.onnx")), threads)
+    """The weights inside the package, of the network `base`."""
+    return Network(FOLDER / f"{name}.onnx", threads)
+
+
+def load_weights(name: str, *, threads: int = 0) -> Network | PaperNetwork:
+    """The network of released weights by name, or of a file.
+
+    Raises
+    ------
+    DataError
+        If there are none of that name, and it is no path to an .onnx file.
+    CheckpointError
+        If the file holds no network.
+    """
+    if name.endswith(".onnx"):
+        path = Path(name)
+    else:
+        known = sorted(path.stem for path in FOLDER.glob("*.onnx"))
+        if name not in known:
+            raise DataError(f"`weights` must be one of {', '.join(known)}, or a path that ends in .onnx; found {name!r}. Check the spelling.")
+        path = FOLDER / f"{name}.onnx"
+    if name == "base":  # whose metadata need not be read, for loading takes its time
+        return Network(path, threads)
+    paper = Weights(path, threads).facts.get("preset") == "paper"
+    return PaperNetwork(path, threads) if paper else Network(path, threads)

@@ -116,3 +116,32 @@ def join_tokens(sets: Sequence[Tokens]) -> dict[str, np.ndarray]:
         "segments": segments,
         "lengths": count[segments],
     }
+
+
+def align_tokens(tokens: Tokens) -> dict[str, np.ndarray]:
+    """One data set as the ONNX file reads it: segments padded to the longest.
+
+    Returns
+    -------
+    By name, the fields of `Tokens` and, for e segments of at most m tokens: `members` (e, m) int64, the tokens of each, and `present` (e, m) int32,
+    0 for padding; `place` (t k (k - 1),) int64, where in `members` each token stands; and `owner` (d d,) int64, the segment of each pair, e where it
+    has none.
+    """
+    d, cells = len(tokens.statistic), tokens.cells.ravel()
+    segments, rank, lengths = np.unique(cells, return_inverse=True, return_counts=True)
+    order = np.argsort(rank, kind="stable")
+    first = np.cumsum(lengths) - lengths
+    width = int(lengths.max())
+    place = np.empty(len(cells), np.int64)
+    place[order] = rank[order] * width + np.arange(len(cells)) - np.repeat(first, lengths)
+    members = np.zeros(len(segments) * width, np.int64)
+    members[place] = np.arange(len(cells))
+    owner = np.full(d * d, len(segments))
+    owner[segments] = np.arange(len(segments))
+    return {
+        **{name: getattr(tokens, name) for name in ("statistic", "nodes", "times", "types", "cells")},
+        "members": members.reshape(-1, width),
+        "present": (np.arange(width) < lengths[:, None]).astype(np.int32),
+        "place": place,
+        "owner": owner,
+    }

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from torch import nn
 
 from seacausal.aggregate.axial import Paper, PaperConfig
 from seacausal.aggregate.encoding import GROUPS, encode
@@ -35,7 +34,7 @@ PAPER_STATISTICS = ("inverse-covariance", "correlation", "distance-correlation")
 class Preset(Protocol):
     """What a training run needs to know of a network."""
 
-    def build(self) -> nn.Module:
+    def build(self) -> Base | Paper:
         """The network, its initial weights drawn from torch's generator."""
         ...
 
@@ -53,6 +52,10 @@ class Preset(Protocol):
 
     def collate(self, examples: Sequence[Any]) -> dict[str, np.ndarray]:
         """Examples of equally many variables as the network's arguments."""
+        ...
+
+    def export(self, model: Any) -> bytes:
+        """The network as an ONNX file."""
         ...
 
 
@@ -88,6 +91,12 @@ class BasePreset:
     def collate(self, examples: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         """`channels` (b, d, d, c)."""
         return {"channels": np.stack(examples)}
+
+    def export(self, model: Base) -> bytes:
+        """The network as an ONNX file."""
+        from seacausal.aggregate.export import export_onnx
+
+        return export_onnx(model)
 
 
 @dataclass(frozen=True)
@@ -126,6 +135,12 @@ class PaperPreset:
     def collate(self, examples: Sequence[Tokens]) -> dict[str, np.ndarray]:
         """As `tokens.join_tokens` says."""
         return join_tokens(examples)
+
+    def export(self, model: Paper) -> bytes:
+        """The network as an ONNX file, which knows its algorithm and statistic."""
+        from seacausal.aggregate.export_axial import export_paper
+
+        return export_paper(model, self.algorithm, self.statistic)
 
 
 def choose_preset(config: TrainConfig) -> Preset:

@@ -10,21 +10,24 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 
-from seacausal.aggregate.export import export_onnx
-from seacausal.aggregate.model import Base, ModelConfig
-from seacausal.aggregate.network import Network
+from seacausal.aggregate.axial import Paper
+from seacausal.aggregate.model import Base
+from seacausal.aggregate.network import Network, PaperNetwork, to_direct
+from seacausal.aggregate.tokens import join_tokens, make_tokens
 from seacausal.errors import CheckpointError
 from seacausal.train.checkpoint import read_checkpoint
+from seacausal.train.presets import Preset, load_preset
 
 TOLERANCE = 1e-5
 
 
-def load_average(path: Path) -> tuple[Base, dict]:
-    """The network with a checkpoint's averaged weights, and the checkpoint's header."""
+def load_average(path: Path) -> tuple[Base | Paper, Preset, dict]:
+    """The network with a checkpoint's averaged weights, its preset, and the checkpoint's header."""
     tensors, header = read_checkpoint(path)
-    model = Base(ModelConfig(**header["config"]["model"]))
+    preset = load_preset(header)
+    model = preset.build()
     model.load_state_dict({name.removeprefix("average."): value for name, value in tensors.items() if name.startswith("average.")})
-    return model.eval(), header
+    return model.eval(), preset, header
 
 
 def export_weights(checkpoint: Path, folder: Path, name: str) -> list[Path]:
@@ -35,12 +38,12 @@ def export_weights(checkpoint: Path, folder: Path, name: str) -> list[Path]:
     CheckpointError
         If the checkpoint is unreadable, or the two differ by more than 1e-5 on random inputs.
     """
-    model, header = load_average(checkpoint)
+    model, preset, header = load_average(checkpoint)
     folder.mkdir(parents=True, exist_ok=True)
     onnx_path, tensors_path = folder / f"{name}.onnx", folder / f"{name}.safetensors"
     temporary = folder / f".{name}.onnx"
-    temporary.write_bytes(export_onnx(model))
-    difference = compare(model, Network(temporary))
+    temporary.write_bytes(preset.export(model))
+    difference = compare_paper(model, PaperNetwork(temporary)) if isinstance(model, Paper) else compare(model, Network(temporary))
     if difference > TOLERANCE:
         temporary.unlink()
         raise CheckpointError(f"ONNX and torch must agree to {TOLERANCE}; found a difference of {difference:.2g}. Do not release these weights.")
@@ -60,4 +63,19 @@ def compare(model: Base, network: Network, sizes: tuple[int, ...] = (2, 7, 31)) 
             expected = model(torch.from_numpy(channels)[None]).softmax(-1)[0, ..., 1].numpy().astype(np.float64)
         np.fill_diagonal(expected, 0)
         largest = max(largest, float(np.abs(expected - network.predict(channels)).max()))
+    return largest
+
+
+def compare_paper(model: Paper, network: PaperNetwork, sizes: tuple[tuple[int, int], ...] = ((5, 20), (9, 12), (30, 40))) -> float:
+    """The same on random tokens; sizes are variables and subsets."""
+    generator = np.random.default_rng(0)
+    largest = 0.0
+    for d, t in sizes:
+        variables = np.array([generator.choice(d, 5, replace=False) for _ in range(t)])
+        marks = generator.integers(0, 4, (t, 5, 5)).astype(np.int8)
+        tokens = make_tokens(generator.standard_normal((d, d)), network.statistic, variables, marks, tables=network.tables, generator=generator)
+        inputs = {name: torch.from_numpy(array) for name, array in join_tokens([tokens]).items()}
+        with torch.no_grad():
+            expected = to_direct(model(**inputs)[0].numpy())
+        largest = max(largest, float(np.abs(expected - to_direct(network.logits(tokens))).max()))
     return largest
