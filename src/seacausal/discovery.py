@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, get_args
 
 import numpy as np
 
+from seacausal.aggregate.adapter import Adapter, read_adapter
 from seacausal.aggregate.encoding import GROUPS
 from seacausal.aggregate.network import Network, released
 from seacausal.data import Dataset, Degenerate, EdgeProbabilities
-from seacausal.errors import DataError
+from seacausal.errors import CheckpointError, DataError
 from seacausal.io.cells import Place, keep_finite
+from seacausal.io.files import as_path
 from seacausal.io.results import format_edges_csv, format_graphml, format_json, prepare_folder, write_results
 from seacausal.io.table import read_table
 
@@ -57,13 +59,15 @@ class DiscoverConfig:
     """What makes one graph of the local estimates: the network "base", or without one "vote", the mean vote of all subsets that hold a pair, or
     "resolve", the paper's Algorithm 1: 1 along an arrow, a half each way where the direction stays open."""
 
-    algorithm: AlgorithmName = "fci"
-    """The local estimator on subsets; `seacausal algorithms` says what each is. The network was trained with FCI and takes any."""
+    algorithm: Optional[AlgorithmName] = None  # noqa: UP045
+    """The local estimator on subsets; `seacausal algorithms` says what each is. The network was trained with FCI and takes any. By default that of
+    the adapter, or FCI."""
     sampler: SamplerName = "mixture"
     """How subsets are chosen: half random and half by the statistic, or one of these, or where the network is unsure, or the best by an integer
     program (needs scipy; up to some 50 variables)."""
-    statistic: StatisticName = "partial-correlation"
-    """What the sampler goes by."""
+    statistic: Optional[StatisticName] = None  # noqa: UP045
+    """What the sampler goes by; with an adapter also what the network is shown in place of the partial correlation. By default that of the adapter,
+    or the partial correlation."""
 
     def __post_init__(self) -> None:
         for name in ("seed", "subsets", "rows", "workers"):
@@ -75,8 +79,9 @@ class DiscoverConfig:
             raise DataError(f"`scale` must be True or False; found {self.scale!r}.")
         object.__setattr__(self, "scale", bool(self.scale))
         for name, known in (("aggregator", Aggregator), ("algorithm", AlgorithmName), ("sampler", SamplerName), ("statistic", StatisticName)):
-            if getattr(self, name) not in get_args(known):
-                raise DataError(f"`{name}` must be one of {', '.join(get_args(known))}; found {getattr(self, name)!r}.")
+            value = getattr(self, name)
+            if value not in get_args(known) and not (value is None and name in ("algorithm", "statistic")):
+                raise DataError(f"`{name}` must be one of {', '.join(get_args(known))}; found {value!r}.")
         if self.sampler == "uncertainty" and self.aggregator != "base":
             raise DataError(f"The sampler 'uncertainty' needs the network; found `aggregator` = '{self.aggregator}'. Choose another of the two.")
         if self.aggregator != "base" and self.subsets == 0:
@@ -134,6 +139,8 @@ class CausalGraph:
     """SHA-256 of the network, None where none ran."""
     seconds: dict[str, float]
     """Wall time of each stage."""
+    adapter: str | None = None
+    """SHA-256 of the adapter, None where none was given."""
 
     def __repr__(self) -> str:
         return f"CausalGraph({len(self.names)} variables, {len(self.edges())} edges above {self.config.threshold})"
@@ -179,6 +186,7 @@ class CausalGraph:
             "degenerate columns": asdict(self.degenerate),
             "edges above threshold": len(self.edges()),
             **({"weights sha256": self.weights} if self.weights else {}),
+            **({"adapter sha256": self.adapter} if self.adapter else {}),
             "versions": {package: version(package) for package in packages} | {"python": platform.python_version()},
         }
 
@@ -223,6 +231,7 @@ def discover(
     names: Sequence[str] | None = None,
     config: DiscoverConfig | None = None,
     network: Network | None = None,
+    adapter: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> CausalGraph:
@@ -244,6 +253,8 @@ def discover(
         A `DiscoverConfig`, or its fields: `seed=1, threshold=0.7`.
     network
         Other weights than those of the package, for the aggregator "base".
+    adapter
+        A file of `seacausal finetune` that changes the weights. Its algorithm and statistic are used unless others are given.
     progress
         Called with the name of each stage as it begins.
 
@@ -255,6 +266,8 @@ def discover(
     ------
     DataError
         If the data or an option is not what the method needs; the message says which column and row, and what to do.
+    CheckpointError
+        If weights or adapter are damaged, of another kind, or do not belong together.
     """
     unknown = set(options) - set(DiscoverConfig.__dataclass_fields__)
     if unknown:
@@ -263,8 +276,16 @@ def discover(
     if config is not None and not isinstance(config, DiscoverConfig):
         raise DataError(f"`config` must be a DiscoverConfig; found {type(config).__name__}. Give options by name: seed=1, threshold=0.7.")
     settings = replace(config or DiscoverConfig(), **options)
-    if network is not None and settings.aggregator != "base":
-        raise DataError(f"`network` must not be given with the aggregator '{settings.aggregator}', which uses none. Leave one of them out.")
+    for name, value in (("network", network), ("adapter", adapter)):
+        if value is not None and settings.aggregator != "base":
+            raise DataError(f"`{name}` must not be given with the aggregator '{settings.aggregator}', which uses none. Leave one of them out.")
+    change = None if adapter is None else read_adapter(as_path(adapter))
+    settings = _settle(settings, change)
+    if settings.aggregator == "base":
+        network = network or released(threads=settings.workers)
+        if change is not None:
+            network = replace(network, adapter=change)
+            network.load()  # rather than after the estimates
     begin = progress or (lambda stage: None)
     begin("read")
     started = time.perf_counter()
@@ -273,8 +294,6 @@ def discover(
     else:
         dataset = read_table(data, interventions=interventions, missing=missing, index=index, names=names)
     seconds = {"read": time.perf_counter() - started}
-    if settings.aggregator == "base":
-        network = network or released(threads=settings.workers)
     direct, degenerate, spent, subsets = _infer(dataset, settings, network, begin)
     facts = {
         "rows": len(dataset.values),
@@ -284,7 +303,17 @@ def discover(
         "intervened rows": int(dataset.targets[dataset.regime].any(1).sum()),
         "intervened variables": [dataset.names[i] for i in np.flatnonzero(dataset.targets[np.unique(dataset.regime)].any(0))],
     }
-    return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, degenerate, network and network.sha256, seconds | spent)
+    hashes = network and network.sha256, change and change.sha256
+    return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, degenerate, hashes[0], seconds | spent, hashes[1])
+
+
+def _settle(config: DiscoverConfig, adapter: Adapter | None) -> DiscoverConfig:
+    """The same with what was left open: the adapter's, or what the network was trained with."""
+    algorithm, statistic = (adapter.algorithm, adapter.statistic) if adapter else ("fci", "partial-correlation")
+    try:
+        return replace(config, algorithm=config.algorithm or algorithm, statistic=config.statistic or statistic)
+    except DataError as error:
+        raise CheckpointError(f"The adapter '{adapter and adapter.path}' must be of this version of seacausal. {error}") from None
 
 
 def _infer(
@@ -301,6 +330,8 @@ def _infer(
         assert network is not None
         return network.predict_table(channels, len(dataset.values), groups)
 
+    assert config.algorithm is not None
+    assert config.statistic is not None
     views = view_dataset(
         dataset,
         subsets,
@@ -310,6 +341,7 @@ def _infer(
         algorithm=config.algorithm,
         sampler=config.sampler,
         statistic=config.statistic,
+        shown=network is not None and network.adapter is not None,
         predict=predict,
         progress=begin,
     )
@@ -338,6 +370,7 @@ def _count_subsets(views: Views, config: DiscoverConfig) -> dict[str, int]:
 
     free = views.local[1].free_rows
     short = int((free < FEWEST_FREE).sum())
+    assert config.algorithm is not None
     if 2 * short > len(free) and (config.aggregator == "resolve" or config.algorithm != "fci") and not _uses_interventions(config.algorithm):
         raise DataError(
             f"The algorithm '{config.algorithm}' needs {FEWEST_FREE} rows without an intervention on a subset's variables; found fewer in {short} of "

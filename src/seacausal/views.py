@@ -19,7 +19,7 @@ from seacausal.sample.subsets import sample_subsets
 
 SUBSET_SIZE = 5
 SCORE_ROWS = 2000
-"""Rows of a statistic that only guides the sampler."""
+"""Rows of a statistic that guides the sampler."""
 COMPILE = "compile (first run only, up to half a minute)"
 
 
@@ -51,6 +51,7 @@ def view_dataset(
     algorithm: str = "fci",
     sampler: str = "mixture",
     statistic: str = "partial-correlation",
+    shown: bool = False,
     predict: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Views:
@@ -66,6 +67,11 @@ def view_dataset(
         A name of `sample.samplers.SAMPLERS`.
     statistic
         A name of `estimate.dependence.STATISTICS`: the scores that samplers go by.
+    shown
+        Whether the statistic, of at most 2,000 standardised rows, also takes the place of the channel "partial correlation", for a network that was
+        fine-tuned to it. That is the one slot for every statistic, as in the paper; its significance, the correlation and all other channels stay.
+        Entry [i, j] stands as the statistic gives it, and `encode` puts its transpose beside it, so one that is not symmetric loses nothing. The
+        diagonal becomes 0.
     predict
         From channels to (d, d) probabilities of i -> j, for the sampler "uncertainty".
     progress
@@ -93,6 +99,8 @@ def view_dataset(
     if d >= 2:
         targeted = targets[dataset.regime] if dataset.interventional else None
         channels = global_statistics(z, spread, targeted, gram=gram)
+        if shown and statistic != "partial-correlation":
+            channels["partial correlation"] = _score_pairs(statistic, z)
         control = control_rows(z, targeted)
         if not order_compiled():
             begin(COMPILE)
@@ -123,7 +131,7 @@ def view_dataset(
             return predict(channels | pool_estimates(estimate(sofar.variables), sofar.variables, d))
 
         begin("sample")
-        scores = channels["partial correlation"] if statistic == "partial-correlation" else _score_pairs(statistic, z)
+        scores = channels["partial correlation"] if shown or statistic == "partial-correlation" else _score_pairs(statistic, z)
         subset = _draw(sampler, scores, subsets, seed, believe)
         begin("estimate")
         estimates = estimate(subset.variables)
@@ -137,10 +145,12 @@ def view_dataset(
 
 
 def _score_pairs(statistic: str, z: np.ndarray) -> np.ndarray:
-    """(d, d) another statistic, on at most `SCORE_ROWS` rows."""
-    from seacausal.estimate.dependence import STATISTICS
+    """(d, d) another statistic, on at most `SCORE_ROWS` rows, with a diagonal of 0."""
+    from seacausal.estimate.dependence import find_statistic
 
-    return {known.name: known.function for known in STATISTICS}[statistic](spaced_rows(z, SCORE_ROWS))
+    scores = find_statistic(statistic).function(spaced_rows(z, SCORE_ROWS))
+    np.fill_diagonal(scores, 0)
+    return scores
 
 
 def _draw(sampler: str, scores: np.ndarray, count: int, seed: int, predict: Callable[[Subset], np.ndarray]) -> Subset:

@@ -1,7 +1,8 @@
 """Write the trained network as an ONNX graph, node by node, for inference without torch.
 
 The graph takes one data set (d, d, c) rather than a batch, and attention is onnxruntime's fused operator, which never holds a (d, d, d) array: memory
-grows with d^2, not d^3.
+grows with d^2, not d^3. Its initializers bear the names of torch's parameters, so that a session can be given others in their place
+(`network.Network`); matrices are transposed.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ OPSET = 17
 class _Graph:
     """Collects nodes and weights; every method returns the name of its output."""
 
-    def __init__(self) -> None:
+    def __init__(self, parameters: dict[str, np.ndarray]) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
+        self._parameters = parameters
 
     def add(self, operator: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any) -> list[str]:
         names = [f"{operator.lower()}{len(self.nodes)}_{i}" for i in range(outputs)]
@@ -32,32 +34,36 @@ class _Graph:
     def one(self, operator: str, *inputs: str, **attributes: Any) -> str:
         return self.add(operator, *inputs, **attributes)[0]
 
-    def constant(self, value: np.ndarray) -> str:
-        name = f"w{len(self.weights)}"
+    def constant(self, value: np.ndarray, name: str | None = None) -> str:
+        name = name or f"constant{len(self.weights)}"
         self.weights.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
-    def linear(self, x: str, weight: np.ndarray, bias: np.ndarray | None = None) -> str:
-        product = self.one("MatMul", x, self.constant(weight.T))
-        return product if bias is None else self.one("Add", product, self.constant(bias))
+    def linear(self, x: str, layer: str, *, bias: bool = True) -> str:
+        product = self.one("MatMul", x, self.constant(self._parameters[f"{layer}.weight"].T, f"{layer}.weight"))
+        return self.one("Add", product, self._vector(f"{layer}.bias")) if bias else product
+
+    def norm(self, x: str, layer: str) -> str:
+        return self.one("LayerNormalization", x, self._vector(f"{layer}.weight"), self._vector(f"{layer}.bias"), axis=-1, epsilon=1e-5)
+
+    def _vector(self, name: str) -> str:
+        return self.constant(self._parameters[name], name)
 
 
 def export_onnx(model: Base) -> bytes:
     """The graph `channels` (d, d, c) float32 -> `logits` (d, d, 3), for any d."""
-    w = {name: value.detach().numpy() for name, value in model.state_dict().items()}
     config = model.config
-    graph = _Graph()
-    x = graph.linear("channels", w["read.0.weight"], w["read.0.bias"])
-    x = graph.linear(graph.one("Relu", x), w["read.2.weight"], w["read.2.bias"])
+    graph = _Graph({name: value.detach().numpy() for name, value in model.state_dict().items()})
+    x = graph.linear(graph.one("Relu", graph.linear("channels", "read.0")), "read.2")
     shape = graph.one("Shape", "channels")
     variables = graph.one("Gather", shape, graph.constant(np.array(0)))
     scale = graph.one("Reciprocal", graph.one("Sqrt", graph.one("Cast", variables, to=TensorProto.FLOAT)))
-    for b, block in enumerate(model.blocks):
-        x = _add_block(graph, x, scale, {name: w[f"blocks.{b}.{name}"] for name in block.state_dict()}, config.split, config.heads)
-    norm = graph.one("LayerNormalization", x, graph.constant(w["head.norm.weight"]), graph.constant(w["head.norm.bias"]), axis=-1, epsilon=1e-5)
-    forth = graph.linear(norm, w["head.forth.weight"], w["head.forth.bias"])
-    back = graph.one("Transpose", graph.linear(norm, w["head.back.weight"]), perm=[1, 0, 2])
-    pair = graph.linear(graph.one("Relu", graph.one("Add", forth, back)), w["head.out.weight"], w["head.out.bias"])
+    for b in range(config.blocks):
+        x = _add_block(graph, x, scale, f"blocks.{b}", config.split, config.heads)
+    norm = graph.norm(x, "head.norm")
+    forth = graph.linear(norm, "head.forth")
+    back = graph.one("Transpose", graph.linear(norm, "head.back", bias=False), perm=[1, 0, 2])
+    pair = graph.linear(graph.one("Relu", graph.one("Add", forth, back)), "head.out")
     none, direct = graph.add("Split", pair, graph.constant(np.array([1, 1])), outputs=2, axis=-1)
     none = graph.one("Add", none, graph.one("Transpose", none, perm=[1, 0, 2]))
     graph.nodes.append(helper.make_node("Concat", [none, direct, graph.one("Transpose", direct, perm=[1, 0, 2])], ["logits"], axis=-1))
@@ -72,9 +78,8 @@ def export_onnx(model: Base) -> bytes:
     return onnx_model.SerializeToString()
 
 
-def _add_block(graph: _Graph, x: str, scale: str, w: dict[str, np.ndarray], sizes: list[int], heads: int) -> str:
-    norm = graph.one("LayerNormalization", x, graph.constant(w["norm.weight"]), graph.constant(w["norm.bias"]), axis=-1, epsilon=1e-5)
-    inward = graph.linear(norm, w["inward.weight"], w["inward.bias"])
+def _add_block(graph: _Graph, x: str, scale: str, block: str, sizes: list[int], heads: int) -> str:
+    inward = graph.linear(graph.norm(x, f"{block}.norm"), f"{block}.inward")
     parts = graph.add("Split", inward, graph.constant(np.array(sizes)), outputs=len(sizes), axis=-1)
     rows = graph.one("MultiHeadAttention", *parts[:3], domain="com.microsoft", num_heads=heads)
     turned = [graph.one("Transpose", part, perm=[1, 0, 2]) for part in parts[3:6]]
@@ -86,4 +91,4 @@ def _add_block(graph: _Graph, x: str, scale: str, w: dict[str, np.ndarray], size
         product = graph.one("Transpose", graph.one("MatMul", factor, right), perm=[1, 2, 0])
         mixed.append(graph.one("Mul", product, graph.one("Sigmoid", gate)))
     joined = graph.one("Concat", rows, columns, *mixed, graph.one("Relu", parts[10]), axis=-1)
-    return graph.one("Add", x, graph.linear(joined, w["outward.weight"], w["outward.bias"]))
+    return graph.one("Add", x, graph.linear(joined, f"{block}.outward"))

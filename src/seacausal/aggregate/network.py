@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from seacausal.aggregate.adapter import Adapter
 from seacausal.aggregate.encoding import WIDTH, encode
 from seacausal.aggregate.neighbourhoods import predict_logits
 from seacausal.errors import CheckpointError
+from seacausal.io.tensors import read_tensors
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Network:
     """ONNX file."""
     threads: int = 0
     """Threads of one forward pass; 0 leaves the choice to onnxruntime."""
+    adapter: Adapter | None = None
+    """Changes the weights, which must then lie beside the ONNX file as `.safetensors`."""
 
     @cached_property
     def content(self) -> bytes:
@@ -40,6 +44,23 @@ class Network:
         """Hash of the weights, as saved with every result."""
         return hashlib.sha256(self.content).hexdigest()
 
+    def load(self) -> None:
+        """Read and check the files now, rather than when the network is first used."""
+        _ = self._session
+
+    @cached_property
+    def _initializers(self) -> dict[str, Any]:
+        """The weights that the adapter changes, as onnxruntime takes them: by the names and in the layout of `export`."""
+        if self.adapter is None:
+            return {}
+        import onnxruntime
+
+        merged = self.adapter.merge(read_tensors(self.path.with_suffix(".safetensors"))[0])
+        for name in merged:
+            if name.encode() not in self.content:  # onnxruntime would say nothing, and change nothing
+                raise CheckpointError(f"The network '{self.path}' must call its weights by name; found no '{name}'. Run `seacausal export` again.")
+        return {name: onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(value.T)) for name, value in merged.items()}
+
     @cached_property
     def _session(self) -> Any:
         import onnxruntime
@@ -47,6 +68,8 @@ class Network:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = self.threads
         options.log_severity_level = 3
+        for name, value in self._initializers.items():
+            options.add_initializer(name, value)
         try:
             session = onnxruntime.InferenceSession(self.content, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime raises classes of its own for every kind of damage
@@ -78,6 +101,6 @@ def to_direct(logits: np.ndarray) -> np.ndarray:
     return direct
 
 
-def released(name: str = "base", *, threads: int = 0) -> Network:
+def released(name: str = "base", *, threads: int = 0, adapter: Adapter | None = None) -> Network:
     """The weights inside the package."""
-    return Network(Path(str(files("seacausal") / "weights" / f"{name}.onnx")), threads)
+    return Network(Path(str(files("seacausal") / "weights" / f"{name}.onnx")), threads, adapter)

@@ -9,13 +9,16 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 import torch.distributed as dist
-from torch import Tensor
+from torch import Tensor, nn
 from torch.multiprocessing.spawn import ProcessRaisedException, spawn
 
 from seacausal.aggregate.model import Base, ModelConfig
@@ -33,12 +36,14 @@ class TrainConfig:
 
     steps: int = 30_000
     """Optimiser steps in all."""
+    minutes: float = 0.0
+    """Wall time that ends the run before its steps do, 0 for none. What such a run has learned depends on the machine."""
     learning_rate: float = 2e-3
     """AdamW learning rate after warm-up."""
     warmup: int = 100
     """Steps of linear warm-up."""
     decay: float = 0.2
-    """Last share of the steps, over which the learning rate falls linearly to zero."""
+    """Last share of the steps, or of the minutes, over which the learning rate falls linearly to zero."""
     weight_decay: float = 1e-2
     """AdamW weight decay."""
     ema: float = 0.999
@@ -65,11 +70,34 @@ class TrainConfig:
     """How wide they are."""
 
 
-def train(config: TrainConfig, folder: Path, *, resume: bool = False, until: int | None = None, device: str = "cpu") -> Path:
+def build_base(config: TrainConfig) -> nn.Module:
+    """A `base` network with random weights."""
+    torch.manual_seed(config.seed)
+    return Base(config.model)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is trained, and on what; the loop knows no more of either. Travels to the worker processes."""
+
+    build: Callable[[TrainConfig], nn.Module] = build_base
+    """Makes the network as it begins; those of its parameters that require gradients are trained, averaged and saved."""
+    draw: Callable[..., tuple[Tensor, Tensor]] = draw_minibatch
+    """`draw_minibatch`, or another function of its parameters."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Saved with every checkpoint, which is resumed only under the same."""
+
+
+BASE = Task()
+
+
+def train(config: TrainConfig, folder: Path, *, task: Task = BASE, resume: bool = False, until: int | None = None, device: str = "cpu") -> Path:
     """Train in `folder`; returns the checkpoint `last.safetensors`. Beside it `best.safetensors`, of the best validation, and the files of `Journal`.
 
     Parameters
     ----------
+    task
+        What is trained; a new `base` network by default.
     resume
         Go on from `last.safetensors`; the schedule of `config` may be longer than before.
     until
@@ -82,7 +110,7 @@ def train(config: TrainConfig, folder: Path, *, resume: bool = False, until: int
     DataError
         If `folder` already holds a run and `resume` is not set, or there is no such device.
     CheckpointError
-        If there is nothing to resume, or it has other sizes.
+        If there is nothing to resume, or it has other sizes or another task.
     TrainingError
         If the loss is no number any more; the minibatch is kept in `failed.npz`.
     """
@@ -96,15 +124,15 @@ def train(config: TrainConfig, folder: Path, *, resume: bool = False, until: int
     if "TORCHELASTIC_RUN_ID" in os.environ:
         rank, workers = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
         local = f"cuda:{os.environ['LOCAL_RANK']}" if device == "cuda" else device
-        _work(rank, replace(config, workers=workers), path, until, "env://", local)
+        _work(rank, replace(config, workers=workers), task, path, until, "env://", local)
         return path
     with tempfile.TemporaryDirectory() as store:
         if config.workers == 1:
-            _work(0, config, path, until, None, device)
+            _work(0, config, task, path, until, None, device)
             torch.set_flush_denormal(False)  # this process goes on to other things
         else:
             try:
-                spawn(_work, (config, path, until, f"file://{store}/store", device), nprocs=config.workers)
+                spawn(_work, (config, task, path, until, f"file://{store}/store", device), nprocs=config.workers)
             except ProcessRaisedException as error:
                 raise _error_of_worker(error) from None
     return path
@@ -125,16 +153,16 @@ def _check_device(device: str) -> None:
         raise DataError(f"`device` must be one that torch can use; found {device!r} ({reason}). Leave it out for the processor.") from None
 
 
-def _work(rank: int, config: TrainConfig, path: Path, until: int | None, store: str | None, device: str) -> None:
+def _work(rank: int, config: TrainConfig, task: Task, path: Path, until: int | None, store: str | None, device: str) -> None:
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     if store:
         dist.init_process_group("gloo", init_method=store, rank=rank, world_size=config.workers)
-    run = _Run(rank, config, path, device)
+    run = _Run(rank, config, task, path, device)
     last = min(config.steps, until if until is not None else config.steps)
     while run.step < last and not run.stopped:
         run.advance()
-        if run.step % config.every == 0 or run.step == last:
+        if run.step % config.every == 0 or run.step == last or run.late:
             run.log()
         if config.validate_every and run.step % config.validate_every == 0:
             run.validate()
@@ -149,36 +177,41 @@ def _work(rank: int, config: TrainConfig, path: Path, until: int | None, store: 
 class _Run:
     """The state of one worker; all of it but the rank is the same in every worker."""
 
-    def __init__(self, rank: int, config: TrainConfig, path: Path, device: str) -> None:
-        self.rank, self.config, self.path, self.device = rank, config, path, device
-        torch.manual_seed(config.seed)
-        self.model = Base(config.model).to(device)
-        self.parameters = dict(self.model.named_parameters())
+    def __init__(self, rank: int, config: TrainConfig, task: Task, path: Path, device: str) -> None:
+        self.rank, self.config, self.facts, self.path, self.device = rank, config, task.facts, path, device
+        self.model = task.build(config).to(device)
+        self.draw = partial(_draw, task, config)
+        self.parameters = {name: value for name, value in self.model.named_parameters() if value.requires_grad}
         self.optimizer = torch.optim.AdamW(self.parameters.values(), lr=config.learning_rate, weight_decay=config.weight_decay, betas=(0.9, 0.98))
         self.average = {name: value.detach().clone() for name, value in self.parameters.items()}
         self.step, self.examples, self.best, self.waited, seconds = 0, 0, -1.0, 0, 0.0
-        self.journal = Journal(path.parent, config.steps)
+        self.journal = Journal(path.parent, config.steps, 60 * config.minutes)
         if path.exists():
             seconds = self._restore(path)
             if rank == 0:
                 self.journal.resume(self.step)
-        self.started = time.perf_counter() - seconds
+        self.started, self.spent = time.perf_counter() - seconds, seconds
         self.losses: list[Tensor] = []
         self.validation = None
         if config.validate_every:
-            self.validation = Validation(config.seed, config.validation, rank, config.workers, sizes=config.sizes, domain=config.domain)
+            self.validation = Validation(self.draw, config.validation, rank, config.workers)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is up."""
+        return 0 < 60 * self.config.minutes <= self.spent
 
     @property
     def stopped(self) -> bool:
-        """Whether validations have long not become better."""
-        return 0 < self.config.patience <= self.waited
+        """Whether the time is up, or validations have long not become better."""
+        return self.late or 0 < self.config.patience <= self.waited
 
     def advance(self) -> None:
         """One step of the optimiser."""
         config = self.config
         for group in self.optimizer.param_groups:
-            group["lr"] = config.learning_rate * _schedule(self.step, config)
-        channels, classes = draw_minibatch(config.seed, self.step, self.rank, config.workers, sizes=config.sizes, domain=config.domain)
+            group["lr"] = config.learning_rate * _schedule(self.step, self.spent, config)
+        channels, classes = self.draw(self.step, self.rank, config.workers)
         loss = pair_loss(self.model(channels.to(self.device)), classes.to(self.device))
         if not torch.isfinite(loss):
             failed = self.path.with_name("failed.npz")
@@ -190,7 +223,7 @@ class _Run:
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         self.losses.append(self._average_gradients(loss.detach()))
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(self.parameters.values(), 1.0)
         self.optimizer.step()
         self.step += 1
         self.examples += len(channels) * config.workers
@@ -223,22 +256,26 @@ class _Run:
         """A checkpoint, by the first worker."""
         if self.rank == 0:
             header = {"step": self.step, "examples": self.examples, "seconds": time.perf_counter() - self.started, "config": asdict(self.config)}
+            header |= {"task": self.facts, "best": self.best, "waited": self.waited}
             tensors = {f"model.{k}": v for k, v in self.parameters.items()} | {f"average.{k}": v for k, v in self.average.items()}
-            write_checkpoint(path, tensors | flatten_optimizer(self.optimizer), header | {"best": self.best, "waited": self.waited})
+            write_checkpoint(path, tensors | flatten_optimizer(self.optimizer), header)
 
     def _average_gradients(self, loss: Tensor) -> Tensor:
-        """Leaves the mean gradient of all workers in the parameters, and returns their mean loss."""
+        """Leaves the mean gradient of all workers in the parameters, and the seconds spent in `spent`; returns the mean loss."""
+        spent = time.perf_counter() - self.started
         if self.config.workers == 1:
+            self.spent = spent
             return loss
         parameters = self.parameters.values()
         gradients = [p.grad if p.grad is not None else torch.zeros_like(p) for p in parameters]
-        flat = torch.cat([*(g.reshape(-1) for g in gradients), loss.reshape(1)]) / self.config.workers
+        flat = torch.cat([*(g.reshape(-1) for g in gradients), loss.reshape(1), loss.new_tensor([spent])]) / self.config.workers
         dist.all_reduce(flat)
         at = 0
         for parameter in parameters:
             parameter.grad = flat[at : at + parameter.numel()].view_as(parameter)
             at += parameter.numel()
-        return flat[-1]
+        self.spent = float(flat[-1])  # the same for all, so that they stop together
+        return flat[-2]
 
     def _restore(self, path: Path) -> float:
         """Takes up the state of a checkpoint; returns the seconds it took."""
@@ -246,6 +283,10 @@ class _Run:
         found, wanted = header["config"]["model"], asdict(self.config.model)
         if found != wanted:
             raise CheckpointError(f"'{path}' must have the sizes {wanted}; found {found}. Resume with the recipe it was started with.")
+        if header.get("task", {}) != self.facts:
+            raise CheckpointError(
+                f"'{path}' must be a run of {self.facts or 'seacausal train'}; found {header.get('task') or 'that'}. Resume it as such."
+            )
         with torch.no_grad():
             for name, value in self.parameters.items():
                 value.copy_(tensors[f"model.{name}"])
@@ -256,6 +297,14 @@ class _Run:
         return header["seconds"]
 
 
-def _schedule(step: int, config: TrainConfig) -> float:
+def _draw(task: Task, config: TrainConfig, step: int, rank: int, workers: int) -> tuple[Tensor, Tensor]:
+    """The minibatch of one worker."""
+    return task.draw(config.seed, step, rank, workers, sizes=config.sizes, domain=config.domain)
+
+
+def _schedule(step: int, seconds: float, config: TrainConfig) -> float:
+    """Share of the learning rate."""
     left = (config.steps - step) / max(1.0, config.decay * config.steps)
+    if config.minutes:
+        left = min(left, max(0.0, (60 * config.minutes - seconds) / max(1.0, 60 * config.decay * config.minutes)))
     return min(1.0, (step + 1) / config.warmup, left)

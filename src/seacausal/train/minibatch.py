@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -9,16 +11,28 @@ from torch import Tensor
 from seacausal.aggregate.encoding import GROUPS, encode
 from seacausal.simulate.domain import SIZES, Domain, Size, draw_specification
 from seacausal.simulate.recipe import simulate
-from seacausal.views import view_dataset
+from seacausal.views import Views, view_dataset
 
 DROPPED = {"correlation": 0.03, "moments": 0.2, "variances": 0.4, "orders": 0.15, "estimates": 0.15, "interventions": 0.15}
 """How often each group of channels is switched off."""
 
 
 def draw_minibatch(
-    seed: int, step: int, rank: int, workers: int, *, sizes: tuple[Size, ...] = SIZES, domain: Domain | None = None
+    seed: int,
+    step: int,
+    rank: int,
+    workers: int,
+    *,
+    sizes: tuple[Size, ...] = SIZES,
+    domain: Domain | None = None,
+    view: Callable[..., Views] = view_dataset,
 ) -> tuple[Tensor, Tensor]:
     """The share of one worker; where `workers` divides the batch, the shares of all are together what one worker would draw.
+
+    Parameters
+    ----------
+    view
+        `view_dataset`, or that with another algorithm or statistic.
 
     Returns
     -------
@@ -29,11 +43,12 @@ def draw_minibatch(
     size = sizes[shared.choice(len(sizes), p=share / share.sum())]
     d = int(shared.integers(size.smallest, size.largest + 1))
     count = max(1, size.batch // workers)
-    channels, classes = zip(*[_draw_example(np.random.default_rng([seed, step, rank * count + k]), d, domain or Domain()) for k in range(count)])
+    generators = [np.random.default_rng([seed, step, rank * count + k]) for k in range(count)]
+    channels, classes = zip(*[_draw_example(generator, d, domain or Domain(), view) for generator in generators])
     return torch.from_numpy(np.stack(channels)), torch.from_numpy(np.stack(classes))
 
 
-def _draw_example(generator: np.random.Generator, d: int, domain: Domain) -> tuple[np.ndarray, np.ndarray]:
+def _draw_example(generator: np.random.Generator, d: int, domain: Domain, view: Callable[..., Views]) -> tuple[np.ndarray, np.ndarray]:
     """Channels and classes of one data set; one with a constant or infinite column, or a pair of mutual causes, is drawn again."""
     for _ in range(20):
         dataset = simulate(draw_specification(domain, d, generator=generator), generator=generator)
@@ -41,7 +56,7 @@ def _draw_example(generator: np.random.Generator, d: int, domain: Domain) -> tup
         assert dataset.adjacency is not None
         if not np.isfinite(dataset.values).all() or (dataset.adjacency & dataset.adjacency.T).any():
             continue
-        views = view_dataset(dataset, subsets, seed=int(generator.integers(2**31)))
+        views = view(dataset, subsets, seed=int(generator.integers(2**31)))
         if views.kept.all():
             break
     else:
