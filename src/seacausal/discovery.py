@@ -279,7 +279,7 @@ def discover(
     for name, value in (("network", network), ("adapter", adapter)):
         if value is not None and settings.aggregator != "base":
             raise DataError(f"`{name}` must not be given with the aggregator '{settings.aggregator}', which uses none. Leave one of them out.")
-    change = None if adapter is None else read_adapter(as_path(adapter))
+    change = read_adapter(as_path(adapter)) if adapter is not None else network.adapter if network else None
     settings = _settle(settings, change)
     if settings.aggregator == "base":
         network = network or released(threads=settings.workers)
