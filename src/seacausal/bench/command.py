@@ -96,7 +96,7 @@ def _print_external(cells: dict[tuple[str, str], Scores]) -> None:
 
 def _print_adapter(cells: dict[tuple[str, str], Scores]) -> None:
     for metric, form in (("mAP", ".3f"), ("SHD", ".1f")):
-        _print("", f"| {metric} | " + " | ".join(f"{group} {units}" for group, units in cells) + " |", "|---" * (1 + len(cells)) + "|")
+        _print("", f"| {metric} | " + " | ".join(f"{group} {kind}" for group, kind in cells) + " |", "|---" * (1 + len(cells)) + "|")
         for method in dict.fromkeys(method for scores in cells.values() for method, _ in scores.values):
             _print(f"| {method} | " + " | ".join(format(scores.mean(method, metric), form) for scores in cells.values()) + " |")
 

@@ -7,12 +7,13 @@ channels stay. What is learned, products of low rank or all weights, ends as `ad
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import nn
 
 from seacausal.aggregate.adapter import FORMAT, hash_weights
@@ -29,6 +30,7 @@ from seacausal.views import view_dataset
 
 DEFAULTS = TrainConfig(steps=2000, ema=0.99, save_every=200)
 """A run without a recipe."""
+NAME = "adapter.safetensors"
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,10 @@ def finetune(
     }
     view = partial(view_dataset, algorithm=adaptation.algorithm, statistic=adaptation.statistic, shown=True)
     task = Task(partial(_build, start, adaptation.rank), partial(draw_minibatch, view=view), facts)
-    return write_adapter(train(replace(config, model=model.config), folder, task=task, resume=resume, device=device))
+    checkpoint = train(replace(config, model=model.config), folder, task=task, resume=resume, device=device)
+    if os.environ.get("RANK", "0") == "0":  # under torchrun the first process writes
+        write_adapter(checkpoint)
+    return checkpoint.with_name(NAME)
 
 
 def _build(start: Path, rank: int, config: TrainConfig) -> nn.Module:
@@ -88,10 +93,12 @@ def _build(start: Path, rank: int, config: TrainConfig) -> nn.Module:
 
 
 def write_adapter(checkpoint: Path) -> Path:
-    """`adapter.safetensors` beside a checkpoint of `finetune`."""
+    """`adapter.safetensors` beside a checkpoint of `finetune`, all or nothing."""
     tensors, header = read_checkpoint(checkpoint)
     averaged = {name.removeprefix("average."): value for name, value in tensors.items() if name.startswith("average.")}
     facts = header["task"] | {key: header[key] for key in ("step", "examples", "seconds", "config")}
-    path = checkpoint.with_name("adapter.safetensors")
-    save_file(name_factors(averaged), path, metadata={"format": FORMAT, "header": json.dumps(facts)})
+    path = checkpoint.with_name(NAME)
+    temporary = path.with_name(f"{NAME}.part")
+    temporary.write_bytes(save(name_factors(averaged), metadata={"format": FORMAT, "header": json.dumps(facts)}))
+    os.replace(temporary, path)
     return path
