@@ -1,4 +1,5 @@
 import csv
+import hashlib
 import json
 import subprocess
 import sys
@@ -8,7 +9,10 @@ import networkx
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors.numpy import load_file, save_file
 
+from seacausal.aggregate.adapter import FORMAT, hash_weights
+from seacausal.aggregate.network import released
 from seacausal.cli import main
 
 
@@ -240,6 +244,31 @@ def test_train_and_export(tmp_path, capsys):
     assert run("export", tmp_path / "none.safetensors") == 2
 
 
+def test_finetune_then_discover(frame, table, tmp_path, capsys):
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text("workers = 1\n[domain]\ncells = 3000\n[[sizes]]\nsmallest = 5\nlargest = 6\nbatch = 2\nshare = 1.0\n")
+    options = [tmp_path / "run", "--estimator", "pc", "--statistic", "spearman", "--recipe", recipe]
+    assert run("finetune", *options, "--steps", "1") == 0
+    assert run("finetune", *options, "--steps", "2", "--resume") == 0
+    adapter = tmp_path / "run" / "adapter.safetensors"
+    assert capsys.readouterr().out == f"{adapter}\n" * 2
+    path = table(frame.drop(columns="who").assign(e=frame["a"] ** 3))
+    assert run("discover", path, "--adapter", adapter, "--out", tmp_path / "r") == 0
+    saved = json.loads((tmp_path / "r" / "result.json").read_text())
+    assert saved["adapter sha256"] == hashlib.sha256(adapter.read_bytes()).hexdigest()
+    assert (saved["configuration"]["algorithm"], saved["configuration"]["statistic"]) == ("pc", "spearman")
+    for arguments, words in (
+        ([tmp_path / "x", "--rank", "0"], "--rank must be at least 1; found 0"),
+        ([tmp_path / "x", "--estimator", "oracle"], "found 'oracle'"),
+        ([tmp_path / "x", "--from", tmp_path / "none"], "must be a readable safetensors file"),
+        ([tmp_path / "run", "--rank", "3", "--resume", "--recipe", recipe], "must be a run of"),
+    ):
+        assert run("finetune", *arguments) == 2
+        assert words in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+    assert "must be an adapter" in fails(capsys, tmp_path, path, "--adapter", tmp_path / "run" / "last.safetensors")
+
+
 def command(*arguments):
     return subprocess.run([sys.executable, "-m", "seacausal", *map(str, arguments)], capture_output=True, text=True, check=False)
 
@@ -270,10 +299,20 @@ def test_simulating_tables_compiles_nothing(tmp_path):
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_torch_is_not_needed_to_discover(table, tmp_path):
+def write_adapter(path):
+    """One of the released weights, a little larger."""
+    weights = load_file(released().path.with_suffix(".safetensors"))
+    header = {"weights": hash_weights(weights), "algorithm": "pc", "statistic": "spearman"}
+    save_file({"read.0.weight": 1.1 * weights["read.0.weight"]}, path, metadata={"format": FORMAT, "header": json.dumps(header)})
+    return path
+
+
+@pytest.mark.parametrize("adapted", [False, True])
+def test_torch_is_not_needed_to_discover(table, tmp_path, adapted):
+    options = ["--adapter", str(write_adapter(tmp_path / "adapter.safetensors"))] if adapted else []
     check = (
         "import sys\nfrom seacausal.cli import main\n"
-        f"status = main(['discover', {str(table())!r}, '--out', {str(tmp_path / 'r')!r}])\n"
+        f"status = main(['discover', {str(table())!r}, '--out', {str(tmp_path / 'r')!r}, *{options!r}])\n"
         "sys.exit(status or any(m in sys.modules for m in ('torch', 'onnx', 'safetensors', 'scipy.stats')))"
     )
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)

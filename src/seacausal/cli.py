@@ -34,8 +34,9 @@ USAGE = """usage: seacausal COMMAND [OPTIONS]      (seacausal COMMAND --help lis
   simulate FILE.npz   a data set with its true graph; --expression: of single cells; --recipe: many, or those of the SEA paper
   sortability FILE    how far variance or R2 gives the causal order away in simulated sets
   train FOLDER        train a network on data simulated on the fly       (extra "train")
+  finetune FOLDER     adapt the network to another estimator and statistic (extra "train")
   export CHECKPOINT   turn a training checkpoint into released weights   (extra "train")
-  bench SUITE         accuracy and speed: simulated, interventional, large, external, speed, estimators
+  bench SUITE         accuracy and speed: simulated, interventional, large, external, speed, estimators, uniform
 
   seacausal --version
 """
@@ -135,6 +136,8 @@ class Discover:
     """What to do with rows that have missing or infinite values."""
     index: Optional[int] = None  # noqa: UP045
     """Which data set of an .npz file that holds several, from 0."""
+    adapter: Optional[Path] = None  # noqa: UP045
+    """An adapter.safetensors of `seacausal finetune`, which changes the network and says which algorithm and statistic to use."""
     out: Path = Path("seacausal-out")
     """Folder for edges.csv, graph.graphml, result.json and graph.png."""
     json: bool = False
@@ -160,7 +163,7 @@ class Demo:
 def run_discover(arguments: list[str]) -> None:
     """`seacausal discover`."""
     options = parse(Discover, "discover", arguments)
-    source = {"interventions": options.interventions, "missing": options.missing, "index": options.index}
+    source = {"interventions": options.interventions, "missing": options.missing, "index": options.index, "adapter": options.adapter}
     _discover_and_save(options.file, source, options)
 
 
@@ -303,6 +306,13 @@ def run_train(arguments: list[str]) -> None:
     run(arguments, parse)
 
 
+def run_finetune(arguments: list[str]) -> None:
+    """`seacausal finetune`."""
+    from seacausal.train.command import run_finetune as run
+
+    run(arguments, parse)
+
+
 def run_export(arguments: list[str]) -> None:
     """`seacausal export`."""
     from seacausal.train.command import run_export as run
@@ -331,6 +341,7 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "simulate": run_simulate,
     "sortability": run_sortability,
     "train": run_train,
+    "finetune": run_finetune,
     "export": run_export,
     "bench": run_bench,
 }

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, get_args
 
 import numpy as np
 
+from seacausal.aggregate.adapter import read_adapter
 from seacausal.aggregate.encoding import GROUPS
 from seacausal.aggregate.network import Network, PaperNetwork, load_weights
 from seacausal.data import Dataset, Degenerate, EdgeProbabilities
-from seacausal.errors import DataError
+from seacausal.errors import CheckpointError, DataError
 from seacausal.io.cells import Place, keep_finite
+from seacausal.io.files import as_path
 from seacausal.io.results import format_edges_csv, format_graphml, format_json, prepare_folder, write_results
 from seacausal.io.table import read_table
 
@@ -62,13 +64,14 @@ class DiscoverConfig:
     the paper's network know the statistic that they read."""
 
     algorithm: Optional[AlgorithmName] = None  # noqa: UP045
-    """The local estimator on subsets, by default that of the weights: "fci", or what a paper's network was trained with; `seacausal algorithms` says
-    what each is. The network "base" was trained with FCI and takes any."""
+    """The local estimator on subsets, by default that of the adapter or of the weights: "fci", or what a paper's network was trained with;
+    `seacausal algorithms` says what each is. The network "base" was trained with FCI and takes any."""
     sampler: SamplerName = "mixture"
     """How subsets are chosen: half random and half by the statistic, or one of these, or where the network is unsure, or the best by an integer
     program (needs scipy; up to some 50 variables)."""
     statistic: Optional[StatisticName] = None  # noqa: UP045
-    """What the sampler goes by, by default "partial-correlation", or what a paper's network reads."""
+    """What the sampler goes by, and with an adapter what the network is shown. By default that of the adapter, what a paper's network reads, or
+    "partial-correlation"."""
 
     def __post_init__(self) -> None:
         for name in ("seed", "subsets", "rows", "workers"):
@@ -143,6 +146,8 @@ class CausalGraph:
     """SHA-256 of the network, None where none ran."""
     seconds: dict[str, float]
     """Wall time of each stage."""
+    adapter: str | None = None
+    """SHA-256 of the adapter, None where none was given."""
 
     def __repr__(self) -> str:
         return f"CausalGraph({len(self.names)} variables, {len(self.edges())} edges above {self.config.threshold})"
@@ -188,6 +193,7 @@ class CausalGraph:
             "degenerate columns": asdict(self.degenerate),
             "edges above threshold": len(self.edges()),
             **({"weights sha256": self.weights} if self.weights else {}),
+            **({"adapter sha256": self.adapter} if self.adapter else {}),
             "versions": {package: version(package) for package in packages} | {"python": platform.python_version()},
         }
 
@@ -232,6 +238,7 @@ def discover(
     names: Sequence[str] | None = None,
     config: DiscoverConfig | None = None,
     network: Network | PaperNetwork | None = None,
+    adapter: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> CausalGraph:
@@ -253,6 +260,8 @@ def discover(
         A `DiscoverConfig`, or its fields: `seed=1, threshold=0.7`.
     network
         Weights that are loaded already, in place of the option `weights`.
+    adapter
+        A file of `seacausal finetune` that changes the weights. Its algorithm and statistic are used unless others are given.
     progress
         Called with the name of each stage as it begins.
 
@@ -264,6 +273,8 @@ def discover(
     ------
     DataError
         If the data or an option is not what the method needs; the message says which column and row, and what to do.
+    CheckpointError
+        If weights or adapter are damaged, of another kind, or do not belong together.
     """
     unknown = set(options) - set(DiscoverConfig.__dataclass_fields__)
     if unknown:
@@ -272,8 +283,17 @@ def discover(
     if config is not None and not isinstance(config, DiscoverConfig):
         raise DataError(f"`config` must be a DiscoverConfig; found {type(config).__name__}. Give options by name: seed=1, threshold=0.7.")
     settings = replace(config or DiscoverConfig(), **options)
-    if network is not None and settings.aggregator != "base":
-        raise DataError(f"`network` must not be given with the aggregator '{settings.aggregator}', which uses none. Leave one of them out.")
+    for name, value in (("network", network), ("adapter", adapter)):
+        if value is not None and settings.aggregator != "base":
+            raise DataError(f"`{name}` must not be given with the aggregator '{settings.aggregator}', which uses none. Leave one of them out.")
+    change = read_adapter(as_path(adapter)) if adapter is not None else network.adapter if network else None
+    if settings.aggregator == "base":
+        if network is None:
+            network = load_weights(settings.weights or "base", threads=settings.workers, adapter=change)
+        elif change is not None:
+            network = replace(network, adapter=change)
+        if change is not None:
+            network.load()  # rather than after the estimates
     begin = progress or (lambda stage: None)
     begin("read")
     started = time.perf_counter()
@@ -282,8 +302,6 @@ def discover(
     else:
         dataset = read_table(data, interventions=interventions, missing=missing, index=index, names=names)
     seconds = {"read": time.perf_counter() - started}
-    if settings.aggregator == "base":
-        network = network or load_weights(settings.weights or "base", threads=settings.workers)
     settings = _settle(settings, network, len(dataset.names))
     direct, degenerate, spent, subsets = _infer(dataset, settings, network, begin)
     facts = {
@@ -294,25 +312,30 @@ def discover(
         "intervened rows": int(dataset.targets[dataset.regime].any(1).sum()),
         "intervened variables": [dataset.names[i] for i in np.flatnonzero(dataset.targets[np.unique(dataset.regime)].any(0))],
     }
-    return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, degenerate, network and network.sha256, seconds | spent)
+    hashes = network and network.sha256, change and change.sha256
+    return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, degenerate, hashes[0], seconds | spent, hashes[1])
 
 
 def _settle(config: DiscoverConfig, network: Network | PaperNetwork | None, d: int) -> DiscoverConfig:
-    """The configuration with what it leaves to the network: algorithm and statistic.
+    """The configuration with what it leaves to adapter or network: algorithm and statistic.
 
     Raises
     ------
     DataError
         If there are more variables than a paper's network has embeddings.
     """
-    paper = isinstance(network, PaperNetwork)
-    if paper and d > network.tables[0]:
+    if isinstance(network, PaperNetwork) and d > network.tables[0]:
         raise DataError(
             f"The weights '{network.path.stem}' hold embeddings of {network.tables[0]} variables at most; found {d}. Use the weights 'base', which "
             "have no such limit."
         )
-    usual = (network.algorithm, network.statistic) if paper else ("fci", "partial-correlation")
-    return replace(config, algorithm=config.algorithm or usual[0], statistic=config.statistic or usual[1])
+    change = network and network.adapter
+    known = network if isinstance(network, PaperNetwork) else change
+    algorithm, statistic = (known.algorithm, known.statistic) if known else ("fci", "partial-correlation")
+    try:
+        return replace(config, algorithm=config.algorithm or algorithm, statistic=config.statistic or statistic)
+    except DataError as error:
+        raise CheckpointError(f"The adapter '{change and change.path}' must be of this version of seacausal. {error}") from None
 
 
 def _infer(
@@ -353,6 +376,7 @@ def _look(dataset: Dataset, config: DiscoverConfig, network: Network | None, beg
         algorithm=config.algorithm or "fci",
         sampler=config.sampler,
         statistic=config.statistic or "partial-correlation",
+        shown=network is not None and network.adapter is not None,
         predict=predict,
         progress=begin,
     )
@@ -378,7 +402,7 @@ def _look_for_paper(dataset: Dataset, config: DiscoverConfig, network: PaperNetw
 
     views = view_marginals(
         dataset,
-        (100 if len(dataset.names) <= 100 else network.tables[1]) if config.subsets is None else config.subsets,
+        min(100 if len(dataset.names) <= 100 else 500, network.tables[1]) if config.subsets is None else config.subsets,
         algorithm=config.algorithm or network.algorithm,
         statistic=network.statistic,
         guide=config.statistic,

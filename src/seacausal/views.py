@@ -53,6 +53,7 @@ def view_dataset(
     algorithm: str = "fci",
     sampler: str = "mixture",
     statistic: str = "partial-correlation",
+    shown: bool = False,
     predict: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Views:
@@ -68,6 +69,11 @@ def view_dataset(
         A name of `sample.samplers.SAMPLERS`.
     statistic
         A name of `estimate.dependence.STATISTICS`: the scores that samplers go by.
+    shown
+        Whether the statistic, of standardised rows, also takes the place of the channel "partial correlation", for a network that was
+        fine-tuned to it. That is the one slot for every statistic, as in the paper; its significance, the correlation and all other channels stay.
+        Entry [i, j] stands as the statistic gives it, and `encode` puts its transpose beside it, so one that is not symmetric loses nothing. The
+        diagonal becomes 0.
     predict
         From channels to (d, d) probabilities of i -> j, for the sampler "uncertainty".
     progress
@@ -90,6 +96,9 @@ def view_dataset(
     if d >= 2:
         targeted = targets[dataset.regime] if dataset.interventional else None
         channels = global_statistics(z, spread, targeted, gram=gram)
+        if shown and statistic != "partial-correlation":
+            channels["partial correlation"] = _score_pairs(statistic, z)
+            np.fill_diagonal(channels["partial correlation"], 0)
         control = control_rows(z, targeted)
         begin("order")
         channels |= order_statistics(control, spread, gram if len(control) == n else gram_matrix(control))
@@ -112,7 +121,7 @@ def view_dataset(
             return predict(channels | pool_estimates(estimate(sofar.variables), sofar.variables, d))
 
         begin("sample")
-        scores = channels["partial correlation"] if statistic == "partial-correlation" else _score_pairs(statistic, z)
+        scores = channels["partial correlation"] if shown or statistic == "partial-correlation" else _score_pairs(statistic, z)
         subset = _draw(sampler, scores, subsets, seed, believe)
         begin("estimate")
         estimates = estimate(subset.variables)
@@ -228,9 +237,9 @@ def _compile(z: np.ndarray, data: SubsetData | None) -> None:
 
 def _score_pairs(statistic: str, z: np.ndarray) -> np.ndarray:
     """(d, d) another statistic; those that need more than one pass see at most `SCORE_ROWS` rows."""
-    from seacausal.estimate.dependence import STATISTICS
+    from seacausal.estimate.dependence import find_statistic
 
-    known = {known.name: known for known in STATISTICS}[statistic]
+    known = find_statistic(statistic)
     return known.function(z if known.needs == "covariance" else spaced_rows(z, SCORE_ROWS))
 
 

@@ -202,7 +202,7 @@ def run(construction: Construction, d: int, variables: np.ndarray, marks: np.nda
     """(d, d, 3) probabilities of no edge, i -> j, j -> i; the statistic is noise."""
     generator, config = np.random.default_rng(seed), construction.model.config
     tables = (config.variables, config.subsets)
-    tokens = make_tokens(generator.standard_normal((d, d)), variables, marks, tables=tables, generator=generator, unbounded=False)
+    tokens = make_tokens(generator.standard_normal((d, d)), "correlation", variables, marks, tables=tables, generator=generator)
     arrays = {name: torch.from_numpy(array) for name, array in join_tokens([tokens]).items()}
     arrays["statistic"] = arrays["statistic"].to(construction.model.read.weight)
     with torch.no_grad():

@@ -2,6 +2,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -101,7 +102,8 @@ def test_torchrun_takes_the_steps_of_the_joint_batch(joint_run, tmp_path):
 
 
 def test_validation_is_the_same_at_every_step_and_not_among_the_training_data():
-    drawn = [Validation(0, 3, rank, 2, sizes=JOINT.sizes, domain=JOINT.domain)._minibatches for rank in (0, 1, 0)]
+    draw = partial(draw_minibatch, 0, sizes=JOINT.sizes, domain=JOINT.domain)
+    drawn = [Validation(draw, 3, rank, 2)._minibatches for rank in (0, 1, 0)]
     assert [len(share) for share in drawn] == [2, 1, 2]
     assert torch.equal(drawn[0][0][0]["channels"], drawn[2][0][0]["channels"])
     assert not torch.equal(drawn[0][0][1][..., 0], draw_minibatch(0, 0, 0, 1, sizes=JOINT.sizes, domain=JOINT.domain)[1][..., 0])

@@ -1,7 +1,8 @@
 """Write the trained network as an ONNX graph, node by node, for inference without torch.
 
 The graph takes one data set (d, d, c) rather than a batch, and attention is onnxruntime's fused operator, which never holds a (d, d, d) array: memory
-grows with d^2, not d^3.
+grows with d^2, not d^3. Its initializers bear the names of torch's parameters, so that a session can be given others in their place
+(`network.Network`); matrices are transposed.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ OPSET = 17
 class Graph:
     """Collects nodes and weights; every method returns the name of its output."""
 
-    def __init__(self) -> None:
+    def __init__(self, parameters: dict[str, np.ndarray]) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
+        self._parameters = parameters
 
     def add(self, operator: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any) -> list[str]:
         """A node with several outputs."""
@@ -35,41 +37,42 @@ class Graph:
         """A node with one output."""
         return self.add(operator, *inputs, **attributes)[0]
 
-    def norm(self, x: str, weight: np.ndarray, bias: np.ndarray) -> str:
-        """Layer normalisation."""
-        return self.one("LayerNormalization", x, self.constant(weight), self.constant(bias), axis=-1, epsilon=1e-5)
-
-    def constant(self, value: np.ndarray) -> str:
+    def constant(self, value: np.ndarray, name: str | None = None) -> str:
         """A weight."""
-        name = f"w{len(self.weights)}"
+        name = name or f"constant{len(self.weights)}"
         self.weights.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
-    def linear(self, x: str, weight: np.ndarray, bias: np.ndarray | None = None) -> str:
-        """A linear layer: x weight^T + bias."""
-        product = self.one("MatMul", x, self.constant(weight.T))
-        return product if bias is None else self.one("Add", product, self.constant(bias))
+    def parameter(self, name: str) -> str:
+        """A vector or a table, as it is."""
+        return self.constant(self._parameters[name], name)
+
+    def linear(self, x: str, layer: str, *, bias: bool = True) -> str:
+        """A linear layer."""
+        product = self.one("MatMul", x, self.constant(self._parameters[f"{layer}.weight"].T, f"{layer}.weight"))
+        return self.one("Add", product, self.parameter(f"{layer}.bias")) if bias else product
+
+    def norm(self, x: str, layer: str) -> str:
+        """Layer normalisation."""
+        return self.one("LayerNormalization", x, self.parameter(f"{layer}.weight"), self.parameter(f"{layer}.bias"), axis=-1, epsilon=1e-5)
 
 
 def export_onnx(model: Base) -> bytes:
     """The graph `channels` (d, d, c) float32 -> `logits` (d, d, 3), for any d."""
-    w = {name: value.detach().numpy() for name, value in model.state_dict().items()}
     config = model.config
-    graph = Graph()
-    x = graph.linear("channels", w["read.0.weight"], w["read.0.bias"])
-    x = graph.linear(graph.one("Relu", x), w["read.2.weight"], w["read.2.bias"])
+    graph = Graph({name: value.detach().numpy() for name, value in model.state_dict().items()})
+    x = graph.linear(graph.one("Relu", graph.linear("channels", "read.0")), "read.2")
     shape = graph.one("Shape", "channels")
     variables = graph.one("Gather", shape, graph.constant(np.array(0)))
     scale = graph.one("Reciprocal", graph.one("Sqrt", graph.one("Cast", variables, to=TensorProto.FLOAT)))
-    for b, block in enumerate(model.blocks):
-        x = _add_block(graph, x, scale, {name: w[f"blocks.{b}.{name}"] for name in block.state_dict()}, config.split, config.heads)
-    add_head(graph, x, w)
+    for b in range(config.blocks):
+        x = _add_block(graph, x, scale, f"blocks.{b}", config.split, config.heads)
+    add_head(graph, x)
     return finish(graph, {"channels": (TensorProto.FLOAT, ["d", "d", config.channels])}, {})
 
 
-def _add_block(graph: Graph, x: str, scale: str, w: dict[str, np.ndarray], sizes: list[int], heads: int) -> str:
-    norm = graph.norm(x, w["norm.weight"], w["norm.bias"])
-    inward = graph.linear(norm, w["inward.weight"], w["inward.bias"])
+def _add_block(graph: Graph, x: str, scale: str, block: str, sizes: list[int], heads: int) -> str:
+    inward = graph.linear(graph.norm(x, f"{block}.norm"), f"{block}.inward")
     parts = graph.add("Split", inward, graph.constant(np.array(sizes)), outputs=len(sizes), axis=-1)
     rows = graph.one("MultiHeadAttention", *parts[:3], domain="com.microsoft", num_heads=heads)
     turned = [graph.one("Transpose", part, perm=[1, 0, 2]) for part in parts[3:6]]
@@ -81,15 +84,15 @@ def _add_block(graph: Graph, x: str, scale: str, w: dict[str, np.ndarray], sizes
         product = graph.one("Transpose", graph.one("MatMul", factor, right), perm=[1, 2, 0])
         mixed.append(graph.one("Mul", product, graph.one("Sigmoid", gate)))
     joined = graph.one("Concat", rows, columns, *mixed, graph.one("Relu", parts[10]), axis=-1)
-    return graph.one("Add", x, graph.linear(joined, w["outward.weight"], w["outward.bias"]))
+    return graph.one("Add", x, graph.linear(joined, f"{block}.outward"))
 
 
-def add_head(graph: Graph, x: str, w: dict[str, np.ndarray]) -> None:
+def add_head(graph: Graph, x: str) -> None:
     """`logits` (d, d, 3) from pair tokens (d, d, w)."""
-    norm = graph.norm(x, w["head.norm.weight"], w["head.norm.bias"])
-    forth = graph.linear(norm, w["head.forth.weight"], w["head.forth.bias"])
-    back = graph.one("Transpose", graph.linear(norm, w["head.back.weight"]), perm=[1, 0, 2])
-    pair = graph.linear(graph.one("Relu", graph.one("Add", forth, back)), w["head.out.weight"], w["head.out.bias"])
+    norm = graph.norm(x, "head.norm")
+    forth = graph.linear(norm, "head.forth")
+    back = graph.one("Transpose", graph.linear(norm, "head.back", bias=False), perm=[1, 0, 2])
+    pair = graph.linear(graph.one("Relu", graph.one("Add", forth, back)), "head.out")
     none, direct = graph.add("Split", pair, graph.constant(np.array([1, 1])), outputs=2, axis=-1)
     none = graph.one("Add", none, graph.one("Transpose", none, perm=[1, 0, 2]))
     graph.nodes.append(helper.make_node("Concat", [none, direct, graph.one("Transpose", direct, perm=[1, 0, 2])], ["logits"], axis=-1))

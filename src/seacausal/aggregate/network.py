@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from seacausal.aggregate.adapter import Adapter
 from seacausal.aggregate.encoding import WIDTH, encode
 from seacausal.aggregate.neighbourhoods import predict_logits
 from seacausal.aggregate.tokens import Tokens, align_tokens, make_tokens
 from seacausal.errors import CheckpointError, DataError
+from seacausal.io.tensors import read_tensors
 
 FOLDER = Path(str(files("seacausal") / "weights"))
 
@@ -31,6 +33,8 @@ class Weights:
     """ONNX file."""
     threads: int = 0
     """Threads of one forward pass; 0 leaves the choice to onnxruntime."""
+    adapter: Adapter | None = None
+    """Changes the weights, which must then lie beside the ONNX file as `.safetensors`."""
 
     @cached_property
     def content(self) -> bytes:
@@ -47,6 +51,23 @@ class Weights:
         """Hash of the weights, as saved with every result."""
         return hashlib.sha256(self.content).hexdigest()
 
+    def load(self) -> None:
+        """Read and check the files now, rather than when the network is first used."""
+        _ = self._session
+
+    @cached_property
+    def _initializers(self) -> dict[str, Any]:
+        """The weights that the adapter changes, as onnxruntime takes them: by the names and in the layout of `export`."""
+        if self.adapter is None:
+            return {}
+        import onnxruntime
+
+        merged = self.adapter.merge(read_tensors(self.path.with_suffix(".safetensors"))[0])
+        for name in merged:
+            if name.encode() not in self.content:  # onnxruntime would say nothing, and change nothing
+                raise CheckpointError(f"The network '{self.path}' must call its weights by name; found no '{name}'. Run `seacausal export` again.")
+        return {name: onnxruntime.OrtValue.ortvalue_from_numpy(_lay_out(name, value)) for name, value in merged.items()}
+
     @cached_property
     def _session(self) -> Any:
         import onnxruntime
@@ -54,6 +75,8 @@ class Weights:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = self.threads
         options.log_severity_level = 3
+        for name, value in self._initializers.items():
+            options.add_initializer(name, value)
         try:
             session = onnxruntime.InferenceSession(self.content, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime raises classes of its own for every kind of damage
@@ -96,13 +119,13 @@ class PaperNetwork(Weights):
 
     @property
     def algorithm(self) -> str:
-        """Whose marks it was trained with."""
-        return self.facts["algorithm"]
+        """Whose marks it was trained with, or adapted to."""
+        return self.adapter.algorithm if self.adapter else self.facts["algorithm"]
 
     @property
     def statistic(self) -> str:
         """Which statistic it reads."""
-        return self.facts["statistic"]
+        return self.adapter.statistic if self.adapter else self.facts["statistic"]
 
     @property
     def tables(self) -> tuple[int, int]:
@@ -135,6 +158,11 @@ class PaperNetwork(Weights):
         return to_direct(self.logits(make_tokens(statistic, self.statistic, variables, marks, tables=self.tables, generator=generator)))
 
 
+def _lay_out(name: str, value: np.ndarray) -> np.ndarray:
+    """A weight as `export` stores it: matrices of linear layers are transposed, tables of embeddings, called of_..., are not."""
+    return np.ascontiguousarray(value if name.startswith("of_") else value.T)
+
+
 def to_direct(logits: np.ndarray) -> np.ndarray:
     """(d, d, 3) logits of no edge, i -> j, j -> i -> (d, d) float64 probabilities of i -> j; the diagonal is 0."""
     logits = logits.astype(np.float64)
@@ -144,12 +172,12 @@ def to_direct(logits: np.ndarray) -> np.ndarray:
     return direct
 
 
-def released(name: str = "base", *, threads: int = 0) -> Network:
+def released(name: str = "base", *, threads: int = 0, adapter: Adapter | None = None) -> Network:
     """The weights inside the package, of the network `base`."""
-    return Network(FOLDER / f"{name}.onnx", threads)
+    return Network(FOLDER / f"{name}.onnx", threads, adapter)
 
 
-def load_weights(name: str, *, threads: int = 0) -> Network | PaperNetwork:
+def load_weights(name: str, *, threads: int = 0, adapter: Adapter | None = None) -> Network | PaperNetwork:
     """The network of released weights by name, or of a file.
 
     Raises
@@ -157,7 +185,7 @@ def load_weights(name: str, *, threads: int = 0) -> Network | PaperNetwork:
     DataError
         If there are none of that name, and it is no path to an .onnx file.
     CheckpointError
-        If the file holds no network.
+        If the file holds no network, or the adapter belongs to another.
     """
     if name.endswith(".onnx"):
         path = Path(name)
@@ -166,7 +194,7 @@ def load_weights(name: str, *, threads: int = 0) -> Network | PaperNetwork:
         if name not in known:
             raise DataError(f"`weights` must be one of {', '.join(known)}, or a path that ends in .onnx; found {name!r}. Check the spelling.")
         path = FOLDER / f"{name}.onnx"
-    if name == "base":  # whose metadata need not be read, for loading takes its time
+    if name == "base" and adapter is None:  # whose metadata need not be read, for loading takes its time
         return Network(path, threads)
-    paper = Weights(path, threads).facts.get("preset") == "paper"
-    return PaperNetwork(path, threads) if paper else Network(path, threads)
+    paper = Weights(path, threads, adapter).facts.get("preset") == "paper"
+    return PaperNetwork(path, threads, adapter) if paper else Network(path, threads, adapter)

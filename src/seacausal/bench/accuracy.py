@@ -46,7 +46,7 @@ def measure(
     for case in cases:
         if progress:
             progress(f"{case.group} {case.column}")
-        dataset = _standardised(case.dataset) if standardised else case.dataset
+        dataset = standardise_dataset(case.dataset) if standardised else case.dataset
         scores = cells.setdefault((case.group, case.column), Scores())
         truth = case.dataset.adjacency
         assert truth is not None
@@ -72,5 +72,6 @@ def judge(truth: np.ndarray, direct: np.ndarray) -> dict[str, float]:
     }
 
 
-def _standardised(dataset: Dataset) -> Dataset:
+def standardise_dataset(dataset: Dataset) -> Dataset:
+    """The same with every column brought to mean 0 and variance 1."""
     return replace(dataset, values=standardise(dataset.values)[0])

@@ -11,15 +11,17 @@ from typing import Any, Literal
 import tyro
 
 from seacausal.bench.accuracy import Scores, measure
+from seacausal.bench.adapted import measure_adapter
 from seacausal.bench.baselines import BASELINES
 from seacausal.bench.suites import MECHANISMS, external_cases, simulated_cases
+from seacausal.errors import DataError
 
 
 @dataclass(frozen=True)
 class Bench:
     """Measure accuracy or speed and print the table in Markdown."""
 
-    suite: tyro.conf.Positional[Literal["simulated", "interventional", "large", "external", "speed", "estimators"]]
+    suite: tyro.conf.Positional[Literal["simulated", "interventional", "large", "external", "speed", "estimators", "uniform"]]
     """What to measure."""
     standardised: bool = False
     """Bring every column to mean 0 and variance 1 first."""
@@ -31,6 +33,8 @@ class Bench:
     """Leave out cells with more variables."""
     data: Path = Path("../shared/data")
     """Folder of third-party sets, for `external`."""
+    adapter: Path | None = None
+    """The adapter to judge, for `uniform`."""
     repeats: int = 3
     """Runs of each command, for `speed`."""
 
@@ -42,6 +46,10 @@ def run_bench(arguments: list[str], parse: Callable[..., Any]) -> None:
         _print_speed(options.repeats)
     elif options.suite == "estimators":
         _print_rates()
+    elif options.suite == "uniform":
+        if options.adapter is None:
+            raise DataError("The suite 'uniform' judges an adapter; found none. Pass --adapter with the file of a `seacausal finetune`.")
+        _print_adapter(measure_adapter(options.adapter, graphs=options.graphs or 20, progress=_tell))
     elif options.suite == "external":
         _print_external(measure(external_cases(options.data), standardised=options.standardised, progress=_tell))
     else:
@@ -84,6 +92,13 @@ def _print_external(cells: dict[tuple[str, str], Scores]) -> None:
         ours = [format(scores.mean("seacausal", m), ".1f" if m == "SHD" else ".3f") for m in ("mAP", "AUC", "SHD", "ECE")]
         others = [format(scores.mean(m), ".3f").replace("nan", "") for m in methods]
         _print(f"| {group} | " + " | ".join(ours + others) + " |")
+
+
+def _print_adapter(cells: dict[tuple[str, str], Scores]) -> None:
+    for metric, form in (("mAP", ".3f"), ("SHD", ".1f")):
+        _print("", f"| {metric} | " + " | ".join(f"{group} {kind}" for group, kind in cells) + " |", "|---" * (1 + len(cells)) + "|")
+        for method in dict.fromkeys(method for scores in cells.values() for method, _ in scores.values):
+            _print(f"| {method} | " + " | ".join(format(scores.mean(method, metric), form) for scores in cells.values()) + " |")
 
 
 def _print_rates() -> None:

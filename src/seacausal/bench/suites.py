@@ -85,6 +85,15 @@ def simulated_cases(
                 yield Case(f"N={d}, E={edges}", mechanism, simulate_dataset(simulation, generator=generator))
 
 
+def uniform_cases(graphs: int = 20) -> Iterator[Case]:
+    """Linear mechanisms with uniform noise and roots, which the paper fine-tunes to: 1,000 rows per variable."""
+    for d, edges in ((10, 10), (20, 20)):
+        for graph in range(graphs):
+            simulation = Simulation(d, edges, observational_rows=1000 * d, noise_law="uniform")
+            generator = np.random.default_rng([2026, d, edges, graph, len(MECHANISMS)])
+            yield Case(f"N={d}, E={edges}", "linear", simulate_dataset(simulation, generator=generator))
+
+
 def external_cases(folder: Path) -> Iterator[Case]:
     """The third-party sets below a folder, under their own interventions where they have them.
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from seacausal.errors import DataError
 from seacausal.estimate.covariance import BLOCK, standard_moments
 from seacausal.estimate.distance_correlation import distance_correlation
 from seacausal.estimate.partial_correlation import PIVOT
@@ -127,3 +128,18 @@ STATISTICS: tuple[Statistic, ...] = (
     Statistic("nonparanormal", nonparanormal_correlation, True, "ranks", "Liu et al. (2012)"),
     Statistic("distance-correlation", distance_correlation, True, "rows", "Szekely, Rizzo and Bakirov (2007); Huo and Szekely (2016)"),
 )
+"""All of them."""
+
+
+def find_statistic(name: str) -> Statistic:
+    """The statistic of a name.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    """
+    for statistic in STATISTICS:
+        if statistic.name == name:
+            return statistic
+    raise DataError(f"`statistic` must be one of {', '.join(s.name for s in STATISTICS)}; found {name!r}. `seacausal algorithms` lists them.")

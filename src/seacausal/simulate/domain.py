@@ -80,6 +80,8 @@ class Domain:
     """Rows times variables of a data set, at most."""
     expression_cells: int = 100_000
     """The same where they are expression levels."""
+    law: str = ""
+    """A key of `LAWS` that roots and noise have in all data sets but those of expression levels; empty to draw one for each of the two."""
 
 
 @dataclass(frozen=True)
@@ -130,9 +132,9 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         graph=graph,
         mechanisms=mechanisms if share() < domain.mixed else (str(generator.choice(mechanisms)),),
         observational_rows=max(observational, 60) if several or unequal else observational,
-        root_law=_draw_key(ROOT_SHARES, generator),
+        root_law=domain.law or _draw_key(ROOT_SHARES, generator),
         root_scale=loudness * generator.uniform(0.5, 2.5) / SQRT3,
-        noise_law=_draw_key(NOISE_SHARES, generator),
+        noise_law=domain.law or _draw_key(NOISE_SHARES, generator),
         noise_coefficient=loudness * noise,
         noise_per_regime=share() < 0.5,
         weights=(low, 1.0 if low == 0.25 else low + generator.uniform(0.3, 1.5)),

@@ -14,6 +14,8 @@ from torch import Tensor
 from seacausal.errors import CheckpointError
 
 FORMAT = "seacausal-training-1"
+WEIGHTS = "seacausal-weights-1"
+"""Released weights: tensors by the names of the network, and a header with fewer keys."""
 
 
 def write_checkpoint(path: Path, tensors: dict[str, Tensor], header: dict[str, object]) -> None:
@@ -25,8 +27,8 @@ def write_checkpoint(path: Path, tensors: dict[str, Tensor], header: dict[str, o
     os.replace(temporary, path)
 
 
-def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict]:
-    """Tensors and header.
+def read_checkpoint(path: Path, *, formats: tuple[str, ...] = (FORMAT,)) -> tuple[dict[str, Tensor], dict]:
+    """Tensors and header of a file in one of the formats.
 
     Raises
     ------
@@ -36,9 +38,10 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict]:
     try:
         with safe_open(path, "pt") as file:
             metadata = file.metadata() or {}
-            if metadata.get("format") != FORMAT:
+            if metadata.get("format") not in formats:
                 raise CheckpointError(
-                    f"'{path}' must be a checkpoint of format {FORMAT}; found {metadata.get('format')!r}. Give a file that `seacausal train` wrote."
+                    f"'{path}' must be a checkpoint of format {' or '.join(formats)}; found {metadata.get('format')!r}. "
+                    "Give a file that `seacausal train` wrote."
                 )
             return {key: file.get_tensor(key) for key in file.keys()}, json.loads(metadata["header"])  # noqa: SIM118
     except (OSError, SafetensorError) as error:

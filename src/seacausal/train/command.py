@@ -1,4 +1,4 @@
-"""`seacausal train` and `seacausal export`: from a recipe to a checkpoint, from a checkpoint to released weights."""
+"""`seacausal train`, `finetune` and `export`: from a recipe to a checkpoint, to an adapter, to released weights."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from seacausal.errors import CheckpointError
+from seacausal.errors import CheckpointError, DataError
 from seacausal.io.toml import build_record, read_toml
 
 if TYPE_CHECKING:
     from seacausal.train.loop import TrainConfig
+
+ENDLESS = 10**9
+"""Steps of a run that only time ends."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,47 @@ class Train:
 
 
 @dataclass(frozen=True)
+class Finetune:
+    """Adapt a trained network to another local estimator and statistic: adapter.safetensors, for `discover --adapter`.
+
+    The folder is that of a training run, which `--resume` goes on with. Weights stay but for products of low rank beside queries, keys and
+    feed-forward weights.
+    """
+
+    folder: tyro.conf.Positional[Path]
+    """Where the run lives."""
+    algorithm: Annotated[str, tyro.conf.arg(aliases=("--estimator",))] = "fci"
+    """The local estimator on subsets; `seacausal algorithms` lists them."""
+    statistic: str | None = None
+    """What the network is shown in place of what it was trained with (by "base" as the partial correlation); see `seacausal algorithms`."""
+    start: Annotated[Path | None, tyro.conf.arg(aliases=("--from",))] = None
+    """A training checkpoint or a .safetensors of released weights to begin with; those of the package without."""
+    recipe: Path | None = None
+    """TOML file that says what the data sets are drawn from, and how to train; the defaults without, and 2,000 steps."""
+    steps: int | None = None
+    """Optimiser steps, over the recipe."""
+    minutes: float | None = None
+    """Wall time that ends the run, over the recipe; without --steps nothing else does."""
+    rank: int = 2
+    """Rank of the products."""
+    full: bool = False
+    """Train all weights instead."""
+    resume: bool = False
+    """Go on from last.safetensors."""
+    workers: int | None = None
+    """Processes, over the recipe."""
+    seed: int | None = None
+    """Seed, over the recipe."""
+    device: str = "cpu"
+    """Where the network runs, as torch names it."""
+
+
+@dataclass(frozen=True)
 class Export:
     """Turn a checkpoint's averaged weights into NAME.safetensors and NAME.onnx."""
 
     checkpoint: tyro.conf.Positional[Path]
-    """A last.safetensors of `seacausal train`."""
+    """A last.safetensors of `seacausal train`, or the .safetensors of released weights."""
     out: Path = Path("weights")
     """Folder."""
     name: str = "base"
@@ -58,10 +97,34 @@ def run_train(arguments: list[str], parse: Callable[..., Any]) -> None:
     options: Train = parse(Train, "train", arguments)
     train_module = _import_torch_side("seacausal.train.loop")
     config = read_recipe(options.recipe) if options.recipe else train_module.TrainConfig()
-    given = {name: getattr(options, name) for name in ("steps", "workers", "seed") if getattr(options, name) is not None}
-    path = train_module.train(replace(config, **given), options.folder, resume=options.resume, device=options.device)
+    path = train_module.train(_settle(config, options), options.folder, resume=options.resume, device=options.device)
+    _print_path(path)
+
+
+def _print_path(path: Path) -> None:
+    """Once, also under torchrun."""
     if os.environ.get("RANK", "0") == "0":
         sys.stdout.write(f"{path}\n")
+
+
+def _settle(config: TrainConfig, options: Train | Finetune) -> TrainConfig:
+    """The options that were given over those of the recipe."""
+    given = {name: getattr(options, name, None) for name in ("steps", "minutes", "workers", "seed")}
+    return replace(config, **{name: value for name, value in given.items() if value is not None})
+
+
+def run_finetune(arguments: list[str], parse: Callable[..., Any]) -> None:
+    """Parse, fine-tune."""
+    options: Finetune = parse(Finetune, "finetune", arguments)
+    module = _import_torch_side("seacausal.train.finetune")
+    if options.rank < 1:
+        raise DataError(f"--rank must be at least 1; found {options.rank}. The paper takes 2; --full trains all weights.")
+    config = _settle(read_recipe(options.recipe) if options.recipe else module.DEFAULTS, options)
+    if options.minutes and options.steps is None:
+        config = replace(config, steps=ENDLESS)
+    adaptation = module.Adaptation(options.algorithm, options.statistic, 0 if options.full else options.rank)
+    path = module.finetune(adaptation, options.folder, start=options.start, config=config, resume=options.resume, device=options.device)
+    _print_path(path)
 
 
 def run_export(arguments: list[str], parse: Callable[..., Any]) -> None:

@@ -17,9 +17,10 @@ VALIDATION = ("step", "loss", "map")
 class Journal:
     """The records of the run in one folder."""
 
-    def __init__(self, folder: Path, steps: int) -> None:
+    def __init__(self, folder: Path, steps: int, limit: float = 0.0) -> None:
+        """`limit`: seconds after which the run ends, 0 for none."""
         self._log, self._validation, self._curves = folder / "log.csv", folder / "validation.csv", folder / "curves.png"
-        self._steps = steps
+        self._steps, self._limit = steps, limit
         self._score: float | None = None
         self._start: tuple[int, float, int] | None = None
 
@@ -67,7 +68,7 @@ class Journal:
 
     def _say(self, step: int, seconds: float, examples: int, loss: float) -> None:
         """Where the run stands; speed and time left are those since it began or went on."""
-        line = f"step {step:,} of {self._steps:,}, loss {loss:.4f}"
+        line = f"step {step:,}{'' if self._limit else f' of {self._steps:,}'}, loss {loss:.4f}"
         if self._score is not None:
             line += f", validation mAP {self._score:.3f}"
         if self._start is None:
@@ -75,6 +76,8 @@ class Journal:
         elif seconds > self._start[1]:
             passed = seconds - self._start[1]
             left = (self._steps - step) * passed / (step - self._start[0])
+            if self._limit:
+                left = min(left, max(0.0, self._limit - seconds))
             line += f", {(examples - self._start[2]) / passed:.0f} data sets/s, {left / 60:.0f} min left"
         sys.stderr.write(f"\r\x1b[2K{line}" if sys.stderr.isatty() else f"{line}\n")
         sys.stderr.flush()

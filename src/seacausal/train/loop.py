@@ -10,6 +10,7 @@ import os
 import tempfile
 import time
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from seacausal.simulate.domain import SIZES, Domain, Size
 from seacausal.train.checkpoint import flatten_optimizer, read_checkpoint, restore_optimizer, write_checkpoint
 from seacausal.train.journal import Journal
 from seacausal.train.minibatch import draw_minibatch
-from seacausal.train.presets import choose_preset, load_preset
+from seacausal.train.presets import Preset, choose_preset, load_preset
 from seacausal.train.validation import Validation, pair_loss
 
 
@@ -36,12 +37,14 @@ class TrainConfig:
 
     steps: int = 30_000
     """Optimiser steps in all."""
+    minutes: float = 0.0
+    """Wall time that ends the run before its steps do, 0 for none. What such a run has learned depends on the machine."""
     learning_rate: float = 2e-3
     """AdamW learning rate after warm-up."""
     warmup: int = 100
     """Steps of linear warm-up."""
     decay: float = 0.2
-    """Last share of the steps, over which the learning rate falls linearly to zero."""
+    """Last share of the steps, or of the minutes, over which the learning rate falls linearly to zero."""
     weight_decay: float = 1e-2
     """AdamW weight decay."""
     ema: float = 0.999
@@ -78,11 +81,15 @@ class TrainConfig:
     """How often groups of channels of `base` are switched off, over `presets.DROPPED`."""
 
 
-def train(config: TrainConfig, folder: Path, *, resume: bool = False, until: int | None = None, device: str = "cpu") -> Path:
+def train(
+    config: TrainConfig, folder: Path, *, preset: Preset | None = None, resume: bool = False, until: int | None = None, device: str = "cpu"
+) -> Path:
     """Train in `folder`; returns the checkpoint `last.safetensors`. Beside it `best.safetensors`, of the best validation, and the files of `Journal`.
 
     Parameters
     ----------
+    preset
+        What is trained, by default the network that `config` names.
     resume
         Go on from `last.safetensors`; the schedule of `config` may be longer than before.
     until
@@ -95,11 +102,12 @@ def train(config: TrainConfig, folder: Path, *, resume: bool = False, until: int
     DataError
         If `folder` already holds a run and `resume` is not set, or there is no such device.
     CheckpointError
-        If there is nothing to resume, or it has other sizes.
+        If there is nothing to resume, or it is a run of something else.
     TrainingError
         If the loss is no number any more; the minibatch is kept in `failed.npz`.
     """
     _check_device(device)
+    preset = preset or choose_preset(config)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "last.safetensors"
     if path.exists() and not resume:
@@ -109,15 +117,15 @@ def train(config: TrainConfig, folder: Path, *, resume: bool = False, until: int
     if "TORCHELASTIC_RUN_ID" in os.environ:
         rank, workers = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
         local = f"cuda:{os.environ['LOCAL_RANK']}" if device == "cuda" else device
-        _work(rank, replace(config, workers=workers), path, until, "env://", local)
+        _work(rank, replace(config, workers=workers), preset, path, until, "env://", local)
         return path
     with tempfile.TemporaryDirectory() as store:
         if config.workers == 1:
-            _work(0, config, path, until, None, device)
+            _work(0, config, preset, path, until, None, device)
             torch.set_flush_denormal(False)  # this process goes on to other things
         else:
             try:
-                spawn(_work, (config, path, until, f"file://{store}/store", device), nprocs=config.workers)
+                spawn(_work, (config, preset, path, until, f"file://{store}/store", device), nprocs=config.workers)
             except ProcessRaisedException as error:
                 raise _error_of_worker(error) from None
     return path
@@ -138,16 +146,16 @@ def _check_device(device: str) -> None:
         raise DataError(f"`device` must be one that torch can use; found {device!r} ({reason}). Leave it out for the processor.") from None
 
 
-def _work(rank: int, config: TrainConfig, path: Path, until: int | None, store: str | None, device: str) -> None:
+def _work(rank: int, config: TrainConfig, preset: Preset, path: Path, until: int | None, store: str | None, device: str) -> None:
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     if store:
         dist.init_process_group("gloo", init_method=store, rank=rank, world_size=config.workers)
-    run = _Run(rank, config, path, device)
+    run = _Run(rank, config, preset, path, device)
     last = min(config.steps, until if until is not None else config.steps)
     while run.step < last and not run.stopped:
         run.advance()
-        if run.step % config.every == 0 or run.step == last:
+        if run.step % config.every == 0 or run.step == last or run.late:
             run.log()
         if config.validate_every and run.step % config.validate_every == 0:
             run.validate()
@@ -162,42 +170,42 @@ def _work(rank: int, config: TrainConfig, path: Path, until: int | None, store: 
 class _Run:
     """The state of one worker; all of it but the rank is the same in every worker."""
 
-    def __init__(self, rank: int, config: TrainConfig, path: Path, device: str) -> None:
-        self.rank, self.config, self.path, self.device = rank, config, path, device
+    def __init__(self, rank: int, config: TrainConfig, preset: Preset, path: Path, device: str) -> None:
+        self.rank, self.config, self.preset, self.path, self.device = rank, config, preset, path, device
         torch.manual_seed(config.seed)
-        self.preset = choose_preset(config)
-        self.model = self.preset.build().to(device)
-        self.parameters = dict(self.model.named_parameters())
+        self.model = preset.build().to(device)
+        self.draw = partial(draw_minibatch, config.seed, sizes=config.sizes, domain=config.domain, preset=preset)
+        self.parameters = {name: value for name, value in self.model.named_parameters() if value.requires_grad}
         self.optimizer = torch.optim.AdamW(self.parameters.values(), lr=config.learning_rate, weight_decay=config.weight_decay, betas=(0.9, 0.98))
         self.average = {name: value.detach().clone() for name, value in self.parameters.items()}
         self.step, self.examples, self.best, self.waited, seconds = 0, 0, -1.0, 0, 0.0
-        self.journal = Journal(path.parent, config.steps)
+        self.journal = Journal(path.parent, config.steps, 60 * config.minutes)
         if path.exists():
             seconds = self._restore(path)
             if rank == 0:
                 self.journal.resume(self.step)
-        self.started = time.perf_counter() - seconds
+        self.started, self.spent = time.perf_counter() - seconds, seconds
         self.losses: list[Tensor] = []
         self.validation = None
         if config.validate_every:
-            self.validation = Validation(config.seed, config.validation, rank, config.workers, **self._source)
+            self.validation = Validation(self.draw, config.validation, rank, config.workers)
 
     @property
-    def _source(self) -> dict[str, Any]:
-        """Where minibatches come from."""
-        return {"sizes": self.config.sizes, "domain": self.config.domain, "preset": self.preset}
+    def late(self) -> bool:
+        """Whether the time is up."""
+        return 0 < 60 * self.config.minutes <= self.spent
 
     @property
     def stopped(self) -> bool:
-        """Whether validations have long not become better."""
-        return 0 < self.config.patience <= self.waited
+        """Whether the time is up, or validations have long not become better."""
+        return self.late or 0 < self.config.patience <= self.waited
 
     def advance(self) -> None:
         """One step of the optimiser."""
         config = self.config
         for group in self.optimizer.param_groups:
-            group["lr"] = config.learning_rate * _schedule(self.step, config)
-        inputs, classes = draw_minibatch(config.seed, self.step, self.rank, config.workers, **self._source)
+            group["lr"] = config.learning_rate * _schedule(self.step, self.spent, config)
+        inputs, classes = self.draw(self.step, self.rank, config.workers)
         torch.manual_seed(int(np.random.SeedSequence([config.seed, self.step, self.rank]).generate_state(1)[0]))  # of dropout
         loss = pair_loss(self.model(**{name: value.to(self.device) for name, value in inputs.items()}), classes.to(self.device))
         if not torch.isfinite(loss):
@@ -211,7 +219,7 @@ class _Run:
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         self.losses.append(self._average_gradients(loss.detach()))
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(self.parameters.values(), 1.0)
         self.optimizer.step()
         self.step += 1
         self.examples += len(classes) * config.workers
@@ -244,22 +252,26 @@ class _Run:
         """A checkpoint, by the first worker."""
         if self.rank == 0:
             header = {"step": self.step, "examples": self.examples, "seconds": time.perf_counter() - self.started, "config": asdict(self.config)}
+            header |= {"task": self.preset.facts, "best": self.best, "waited": self.waited}
             tensors = {f"model.{k}": v for k, v in self.parameters.items()} | {f"average.{k}": v for k, v in self.average.items()}
-            write_checkpoint(path, tensors | flatten_optimizer(self.optimizer), header | {"best": self.best, "waited": self.waited})
+            write_checkpoint(path, tensors | flatten_optimizer(self.optimizer), header)
 
     def _average_gradients(self, loss: Tensor) -> Tensor:
-        """Leaves the mean gradient of all workers in the parameters, and returns their mean loss."""
+        """Leaves the mean gradient of all workers in the parameters, and the seconds spent in `spent`; returns the mean loss."""
+        spent = time.perf_counter() - self.started
         if self.config.workers == 1:
+            self.spent = spent
             return loss
         parameters = self.parameters.values()
         gradients = [p.grad if p.grad is not None else torch.zeros_like(p) for p in parameters]
-        flat = torch.cat([*(g.reshape(-1) for g in gradients), loss.reshape(1)]) / self.config.workers
+        flat = torch.cat([*(g.reshape(-1) for g in gradients), loss.reshape(1), loss.new_tensor([spent])]) / self.config.workers
         dist.all_reduce(flat)
         at = 0
         for parameter in parameters:
             parameter.grad = flat[at : at + parameter.numel()].view_as(parameter)
             at += parameter.numel()
-        return flat[-1]
+        self.spent = float(flat[-1])  # the same for all, so that they stop together
+        return flat[-2]
 
     def _restore(self, path: Path) -> float:
         """Takes up the state of a checkpoint; returns the seconds it took."""
@@ -267,6 +279,9 @@ class _Run:
         found, wanted = load_preset(header).settings(), self.preset.settings()
         if found != wanted:
             raise CheckpointError(f"'{path}' must have the sizes {wanted}; found {found}. Resume with the recipe it was started with.")
+        if header.get("task", {}) != self.preset.facts:
+            made = header.get("task") or "seacausal train"
+            raise CheckpointError(f"'{path}' must be a run of {self.preset.facts or 'seacausal train'}; found {made}. Resume it as such.")
         with torch.no_grad():
             for name, value in self.parameters.items():
                 value.copy_(tensors[f"model.{name}"])
@@ -277,6 +292,9 @@ class _Run:
         return header["seconds"]
 
 
-def _schedule(step: int, config: TrainConfig) -> float:
+def _schedule(step: int, seconds: float, config: TrainConfig) -> float:
+    """Share of the learning rate."""
     left = (config.steps - step) / max(1.0, config.decay * config.steps)
+    if config.minutes:
+        left = min(left, max(0.0, (60 * config.minutes - seconds) / max(1.0, 60 * config.decay * config.minutes)))
     return min(1.0, (step + 1) / config.warmup, left)

@@ -34,6 +34,11 @@ PAPER_STATISTICS = ("inverse-covariance", "correlation", "distance-correlation")
 class Preset(Protocol):
     """What a training run needs to know of a network."""
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Saved with every checkpoint, which is resumed only under the same."""
+        ...
+
     def build(self) -> Base | Paper:
         """The network, its initial weights drawn from torch's generator."""
         ...
@@ -54,10 +59,6 @@ class Preset(Protocol):
         """Examples of equally many variables as the network's arguments."""
         ...
 
-    def export(self, model: Any) -> bytes:
-        """The network as an ONNX file."""
-        ...
-
 
 @dataclass(frozen=True)
 class BasePreset:
@@ -67,6 +68,10 @@ class BasePreset:
     """Sizes of the network."""
     dropped: float = 1.0
     """How often groups are left out, over `DROPPED`."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """Further arguments of `view_dataset`."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """None: a run of `seacausal train`."""
 
     def build(self) -> Base:
         """The network."""
@@ -82,7 +87,7 @@ class BasePreset:
 
     def view(self, dataset: Dataset, subsets: int, *, generator: np.random.Generator) -> np.ndarray | None:
         """(d, d, c) float32 channels."""
-        views = view_dataset(dataset, subsets, seed=int(generator.integers(2**31)))
+        views = view_dataset(dataset, subsets, seed=int(generator.integers(2**31)), **self.options)
         if not views.kept.all():
             return None
         groups = {group for group in GROUPS if generator.random() >= self.dropped * DROPPED[group]} or set(GROUPS)
@@ -92,7 +97,7 @@ class BasePreset:
         """`channels` (b, d, d, c)."""
         return {"channels": np.stack(examples)}
 
-    def export(self, model: Base) -> bytes:
+    def export(self, model: Any) -> bytes:
         """The network as an ONNX file."""
         from seacausal.aggregate.export import export_onnx
 
@@ -109,6 +114,8 @@ class PaperPreset:
     """A name of `estimate.algorithms.ALGORITHMS`."""
     statistic: str
     """One of `PAPER_STATISTICS`; the inverse covariance is that of the rows as they are."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """None: a run of `seacausal train`."""
 
     def build(self) -> Paper:
         """The network."""
@@ -136,14 +143,14 @@ class PaperPreset:
         """As `tokens.join_tokens` says."""
         return join_tokens(examples)
 
-    def export(self, model: Paper) -> bytes:
+    def export(self, model: Any) -> bytes:
         """The network as an ONNX file, which knows its algorithm and statistic."""
         from seacausal.aggregate.export_axial import export_paper
 
         return export_paper(model, self.algorithm, self.statistic)
 
 
-def choose_preset(config: TrainConfig) -> Preset:
+def choose_preset(config: TrainConfig) -> BasePreset | PaperPreset:
     """The preset that a run asks for.
 
     Raises
@@ -167,7 +174,7 @@ def choose_preset(config: TrainConfig) -> Preset:
     return PaperPreset(config.paper, config.algorithm, config.statistic)
 
 
-def load_preset(header: dict[str, Any]) -> Preset:
+def load_preset(header: dict[str, Any]) -> BasePreset | PaperPreset:
     """The preset of a checkpoint; those written before there were several are of `base`."""
     config = header["config"]
     if config.get("preset", "base") == "base":

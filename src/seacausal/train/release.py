@@ -15,30 +15,43 @@ from seacausal.aggregate.model import Base
 from seacausal.aggregate.network import Network, PaperNetwork, to_direct
 from seacausal.aggregate.tokens import join_tokens, make_tokens
 from seacausal.errors import CheckpointError
-from seacausal.train.checkpoint import read_checkpoint
-from seacausal.train.presets import Preset, load_preset
+from seacausal.train.checkpoint import FORMAT, WEIGHTS, read_checkpoint
+from seacausal.train.presets import BasePreset, PaperPreset, load_preset
 
 TOLERANCE = 1e-5
 
 
-def load_average(path: Path) -> tuple[Base | Paper, Preset, dict]:
-    """The network with a checkpoint's averaged weights, its preset, and the checkpoint's header."""
-    tensors, header = read_checkpoint(path)
+def load_weights(path: Path) -> tuple[Base | Paper, BasePreset | PaperPreset, dict]:
+    """The network with a checkpoint's averaged weights, or with released ones, its preset, and the file's header.
+
+    Raises
+    ------
+    CheckpointError
+        If the file is neither, or a low-rank adaptation, which is no network by itself.
+    """
+    tensors, header = read_checkpoint(path, formats=(FORMAT, WEIGHTS))
+    if header.get("task", {}).get("rank"):
+        raise CheckpointError(f"'{path}' must hold a whole network; found an adapter. Use adapter.safetensors beside it with `discover --adapter`.")
     preset = load_preset(header)
     model = preset.build()
-    model.load_state_dict({name.removeprefix("average."): value for name, value in tensors.items() if name.startswith("average.")})
+    model.load_state_dict({name.removeprefix("average."): value for name, value in tensors.items() if name.startswith("average.")} or tensors)
     return model.eval(), preset, header
 
 
 def export_weights(checkpoint: Path, folder: Path, name: str) -> list[Path]:
     """Write `name.safetensors` and `name.onnx`, after checking that both predict the same.
 
+    Parameters
+    ----------
+    checkpoint
+        A training checkpoint, or released weights, to be written anew.
+
     Raises
     ------
     CheckpointError
         If the checkpoint is unreadable, or the two differ by more than 1e-5 on random inputs.
     """
-    model, preset, header = load_average(checkpoint)
+    model, preset, header = load_weights(checkpoint)
     folder.mkdir(parents=True, exist_ok=True)
     onnx_path, tensors_path = folder / f"{name}.onnx", folder / f"{name}.safetensors"
     temporary = folder / f".{name}.onnx"
@@ -49,7 +62,7 @@ def export_weights(checkpoint: Path, folder: Path, name: str) -> list[Path]:
         raise CheckpointError(f"ONNX and torch must agree to {TOLERANCE}; found a difference of {difference:.2g}. Do not release these weights.")
     os.replace(temporary, onnx_path)
     facts = {key: header[key] for key in ("step", "examples", "seconds", "config")}
-    save_file(dict(model.state_dict()), tensors_path, metadata={"format": "seacausal-weights-1", "header": json.dumps(facts)})
+    save_file(dict(model.state_dict()), tensors_path, metadata={"format": WEIGHTS, "header": json.dumps(facts)})
     return [tensors_path, onnx_path]
 
 
@@ -71,6 +84,7 @@ def compare_paper(model: Paper, network: PaperNetwork, sizes: tuple[tuple[int, i
     generator = np.random.default_rng(0)
     largest = 0.0
     for d, t in sizes:
+        d, t = min(d, network.tables[0]), min(t, network.tables[1])
         variables = np.array([generator.choice(d, 5, replace=False) for _ in range(t)])
         marks = generator.integers(0, 4, (t, 5, 5)).astype(np.int8)
         tokens = make_tokens(generator.standard_normal((d, d)), network.statistic, variables, marks, tables=network.tables, generator=generator)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
 from seacausal.graph.metrics import score_average_precision
-from seacausal.simulate.domain import Domain, Size
-from seacausal.train.minibatch import draw_minibatch
-from seacausal.train.presets import Preset
 
 STREAM = 2**40
 """Validation minibatches are those of the steps from here on, which no run reaches."""
@@ -19,11 +18,9 @@ STREAM = 2**40
 class Validation:
     """The share of one worker of the fixed sets."""
 
-    def __init__(
-        self, seed: int, minibatches: int, rank: int, workers: int, *, sizes: tuple[Size, ...], domain: Domain, preset: Preset | None = None
-    ) -> None:
-        numbers = range(rank, minibatches, workers)
-        self._minibatches = [draw_minibatch(seed, STREAM + number, 0, 1, sizes=sizes, domain=domain, preset=preset) for number in numbers]
+    def __init__(self, draw: Callable[[int, int, int], tuple[dict[str, Tensor], Tensor]], minibatches: int, rank: int, workers: int) -> None:
+        """`draw` is called with step, worker and number of workers."""
+        self._minibatches = [draw(STREAM + number, 0, 1) for number in range(rank, minibatches, workers)]
 
     def score(self, model: nn.Module, weights: dict[str, Tensor]) -> Tensor:
         """(4,) float64: sum of the losses (nats a pair) and number of minibatches, sum of the average precisions and number of data sets."""
