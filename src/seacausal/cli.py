@@ -36,7 +36,7 @@ USAGE = """usage: seacausal COMMAND [OPTIONS]      (seacausal COMMAND --help lis
   sortability FILE    how far variance or R2 gives the causal order away in simulated sets
   train FOLDER        train a network on data simulated on the fly       (extra "train")
   export CHECKPOINT   turn a training checkpoint into released weights   (extra "train")
-  bench SUITE         accuracy and speed: simulated, interventional, large, external, speed, estimators
+  bench SUITE         accuracy and speed: simulated, interventional, large, external, peers, identifiability, speed, estimators
 
   seacausal --version
 """
