@@ -1,7 +1,8 @@
 """Causal discovery by other people's packages, for comparison: the one file that imports them.
 
-In: a data set. Out: marks of a CPDAG, a DAG or an interventional essential graph. Each peer runs in a process of its own, which is ended when it takes
-longer than a limit, so that packages may print, be slow or fail. None is required: what is not installed is left out, and a note says what to install.
+In: a data set. Out: marks of a CPDAG, a DAG or an interventional essential graph. Each peer runs in a process of its own, which is ended when it
+takes longer than a limit, so that packages may print, be slow or fail. None is required: what is not installed is left out, and a note says what to
+install.
 
 Columns are standardised first, which changes no peer's answer in theory. Only GIES uses interventions; the others see the observational rows where
 these are enough (`estimate.order.control_rows`), else all rows as if there were none.
@@ -88,7 +89,8 @@ def find_lingam(dataset: Dataset) -> np.ndarray:
     """DirectLiNGAM (Shimizu et al., 2011), whose matrix holds the effect of j on i at [i, j]."""
     from lingam import DirectLiNGAM  # type: ignore[import-not-found]
 
-    return to_marks(DirectLiNGAM().fit(spaced_rows(_free_rows(dataset), LINGAM_ROWS)).adjacency_matrix_.T != 0)
+    found = DirectLiNGAM().fit(spaced_rows(_free_rows(dataset), LINGAM_ROWS))
+    return to_marks(np.asarray(found.adjacency_matrix_).T != 0)
 
 
 PEERS = (
