@@ -35,6 +35,8 @@ class Bench:
     """Law of the roots of simulated sets."""
     graphs: int | None = None
     """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`; for `peers` 5, and 2 at N=100; for `external` sets of a file, all by default."""
+    smallest: int = 0
+    """Leave out cells with fewer variables."""
     largest: int = 100
     """Leave out cells with more variables."""
     data: Path = Path("../shared/data")
@@ -66,19 +68,18 @@ def run_bench(arguments: list[str], parse: Callable[..., Any]) -> None:
 
 def _run_accuracy(options: Bench) -> None:
     network, suite = load_network(options.weights), options.suite
-    peers = PeerRuns(options.limit) if suite == "peers" or options.peers else None
+    peers = PeerRuns(options.limit) if suite == "peers" or (suite == "external" and options.peers) else None
+    drawn = {"graphs": options.graphs, "smallest": options.smallest, "largest": options.largest}
     shared = {"network": network, "peers": peers, "progress": _tell}
     if suite == "external":
         cells = measure(external_cases(options.data, graphs=options.graphs), standardised=options.standardised, **shared)
         _print_external(cells, peers)
     elif suite == "peers":
-        cases = simulated_cases(roots="gaussian", graphs=options.graphs, largest=options.largest, cells=PEER_CELLS, mechanisms=PEER_MECHANISMS)
+        cases = simulated_cases(roots="gaussian", cells=PEER_CELLS, mechanisms=PEER_MECHANISMS, **drawn)
         _print_peers(measure(cases, standardised=True, **shared))
     else:
         interventional = suite == "interventional"
-        cases = simulated_cases(
-            roots=options.roots, graphs=options.graphs, largest=options.largest, interventional=interventional, large=suite == "large"
-        )
+        cases = simulated_cases(roots=options.roots, interventional=interventional, large=suite == "large", **drawn)
         cells = measure(cases, standardised=options.standardised, **shared)
         as_published = not options.standardised and options.roots == "uniform"
         _print_cells(cells, ("SEA (GIES)" if interventional else "SEA (FCI)") if as_published else None)

@@ -63,6 +63,7 @@ def simulated_cases(
     roots: str = "uniform",
     interventional: bool = False,
     graphs: int | None = None,
+    smallest: int = 0,
     largest: int = 100,
     large: bool = False,
     cells: Sequence[tuple[int, int, int]] = CELLS,
@@ -84,7 +85,7 @@ def simulated_cases(
         Other cells and mechanisms; a data set does not depend on what else is asked for.
     """
     for d, edges, count in LARGE_CELLS if large else cells:
-        if d > largest and not large:
+        if not smallest <= d <= largest and not large:
             continue
         graph_law, total = ("scale-free", LARGE_ROWS) if large else ("erdos-renyi", 1000 * d)
         for mechanism in mechanisms:
