@@ -51,7 +51,7 @@ def test_peers_join_the_external_table(capsys, perfect_peers, tmp_path):
     (tmp_path / "dcdi_generator").mkdir()
     command.run_bench(["external", "--peers", "--data", str(tmp_path)], parse)
     table = read_tables(capsys.readouterr().out)["set"]
-    assert table[""][4] == "best other"
+    assert table[""][4] == "best peer"
     assert table["LiNGAM"][4] == "1.000 FLOP"
     assert dict(zip(table[""], table["LiNGAM"]))["BOSS"] == "1.000"
     command.run_bench(["external", "--data", str(tmp_path)], parse)

@@ -13,7 +13,7 @@ import tyro
 
 from seacausal.aggregate.network import Network, released
 from seacausal.bench.accuracy import Scores, measure
-from seacausal.bench.baselines import BASELINES
+from seacausal.bench.baselines import BASELINES, WITHOUT_NETWORK
 from seacausal.bench.peers import PeerRuns
 from seacausal.bench.published import PUBLISHED
 from seacausal.bench.suites import MECHANISMS, PEER_CELLS, PEER_MECHANISMS, external_cases, simulated_cases
@@ -147,13 +147,13 @@ def _print_peers(cells: Cells) -> None:
 
 def _print_external(cells: Cells, peers: PeerRuns | None) -> None:
     methods = _methods(cells.values())[1:] if peers else list(BASELINES)
-    best = ["best other"] if peers else []
+    best = ["best peer"] if peers else []
     _print("| set | " + " | ".join(["mAP", "AUC", "SHD", "ECE", *best, *methods]) + " |", "|---" * (5 + len(best) + len(methods)) + "|")
     for (group, _), scores in cells.items():
         ours = [_format(scores.mean("seacausal", metric), metric) for metric in ("mAP", "AUC", "SHD", "ECE")]
         others = {method: scores.mean(method) for method in methods}
         if peers:
-            name = max(others, key=lambda method: np.nan_to_num(others[method], nan=-1.0))
+            name = max((method for method in methods if method not in WITHOUT_NETWORK), key=lambda method: np.nan_to_num(others[method], nan=-1.0))
             ours.append(f"{_format(others[name], 'mAP')} {name}")
         _print(f"| {group} | " + " | ".join(ours + [_format(value, "mAP") for value in others.values()]) + " |")
 

@@ -131,7 +131,7 @@ class PeerRuns:
         for peer in self.peers:
             if not is_installed(peer.module):
                 self._out.add((peer.name, None))
-                self.notes.append(f"{peer.name} is left out: it needs `pip install {peer.install}`.")
+                self._note(f"{peer.name} is left out: it needs `pip install {peer.install}`.")
 
     def run(self, dataset: Dataset, row: str) -> Iterator[tuple[str, np.ndarray | None, float]]:
         """Name, marks and seconds of each peer; no marks where it was late or failed. `row` is where in the table they stand."""
@@ -139,15 +139,18 @@ class PeerRuns:
             if (peer.name, None) in self._out or (peer.name, row) in self._out:
                 continue
             if peer.widest is not None and len(dataset.names) > peer.widest:
-                self._out.add((peer.name, row))
-                self.notes.append(f"{peer.name} is left out of {row}: it is not run on more than {peer.widest} variables.")
+                self._note(f"{peer.name} is not run on more than {peer.widest} variables.")
                 continue
             try:
                 yield peer.name, *run_apart(peer, dataset, self.limit)
             except (TimeoutError, RuntimeError) as error:
                 self._out.add((peer.name, row))
-                self.notes.append(f"{peer.name} stopped at {row}: {error}")
+                self._note(f"{peer.name} stopped at {row}: {error}")
                 yield peer.name, None, self.limit
+
+    def _note(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
 
 
 def is_installed(module: str) -> bool:
