@@ -31,3 +31,16 @@ def test_large_sets_are_of_hundreds_of_variables():
     assert case.group == "N=300, E=600"
     assert case.dataset.values.shape == (3000, 300)
     assert abs(case.dataset.adjacency.sum() - 600) < 60
+
+
+def test_cells_are_left_out_by_their_size_and_sets_stay_the_same():
+    def draw(**options):
+        return [
+            (case.group, case.column, case.dataset.values[0].tolist()) for case in simulated_cases(graphs=1, mechanisms=("linear", "nn"), **options)
+        ]
+
+    small, middle = draw(largest=10), draw(smallest=20, largest=20)
+    assert {group for group, _, _ in small} == {"N=10, E=10", "N=10, E=40"}
+    assert {group for group, _, _ in middle} == {"N=20, E=20", "N=20, E=80"}
+    assert sorted(small + middle) == sorted(draw(largest=20))
+    assert [case for case in small if case[0] == "N=10, E=10"] == draw(cells=((10, 10, 1),))

@@ -6,7 +6,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from seacausal.graph.metrics import is_acyclic, ordered_pairs, score_auc, score_average_precision, score_calibration, score_orientation, score_shd
+from seacausal.graph.equivalence import essential_graph
+from seacausal.graph.marks import ARROW, TAIL
+from seacausal.graph.metrics import (
+    is_acyclic,
+    ordered_pairs,
+    score_auc,
+    score_average_precision,
+    score_calibration,
+    score_mark_distance,
+    score_orientation,
+    score_shd,
+)
 
 CHAIN = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
 """0 -> 1 -> 2."""
@@ -98,6 +109,38 @@ def test_structural_hamming_distance_follows_the_threshold():
     assert score_shd(CHAIN, direct, 0.4) == 0
     assert score_shd(CHAIN, direct, 0.2) == 1
     assert score_shd(CHAIN, direct, 0.9) == 2
+
+
+def edge_names(marks: np.ndarray) -> dict[frozenset[int], str]:
+    """The edges spelled out, one for each pair that has one."""
+    found = {}
+    for i in range(len(marks)):
+        for j in range(i):
+            if (marks[i, j], marks[j, i]) != (0, 0):
+                found[frozenset((i, j))] = {(ARROW, TAIL): f"{i} to {j}", (TAIL, ARROW): f"{j} to {i}", (TAIL, TAIL): "line"}[
+                    marks[i, j], marks[j, i]
+                ]
+    return found
+
+
+@settings(max_examples=200, deadline=None)
+@given(seed=st.integers(0, 2**32), d=st.integers(2, 7), density=st.floats(0, 1))
+def test_distance_between_cpdags_counts_the_edges_spelled_otherwise(seed, d, density):
+    generator = np.random.default_rng(seed)
+    first, second = (essential_graph(np.triu(generator.random((d, d)) < density, 1)[np.ix_(p, p)]) for p in (generator.permutation(d), np.arange(d)))
+    one, other = edge_names(first), edge_names(second)
+    expected = sum(one.get(pair) != other.get(pair) for pair in one.keys() | other.keys())
+    assert score_mark_distance(first, second) == score_mark_distance(second, first) == expected
+    assert score_mark_distance(first, first) == 0
+
+
+def test_distance_between_cpdags_by_hand():
+    """0 -> 1 -> 2 is of the class 0 --- 1 --- 2, the collider 0 -> 1 <- 2 alone in its own."""
+    chain, collider = essential_graph(CHAIN), essential_graph(np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0]], bool))
+    assert score_mark_distance(chain, essential_graph(CHAIN.T)) == 0
+    assert score_mark_distance(chain, collider) == 2
+    assert score_mark_distance(chain, essential_graph(np.zeros((3, 3), bool))) == 2
+    assert score_mark_distance(collider, essential_graph(np.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]], bool))) == 3
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import numpy as np
 from seacausal.aggregate.adapter import read_adapter
 from seacausal.aggregate.encoding import GROUPS
 from seacausal.aggregate.network import Network, released
-from seacausal.bench.accuracy import Scores, judge, standardise_dataset
+from seacausal.bench.accuracy import Scores, judge, standardise_columns
 from seacausal.bench.suites import uniform_cases
 from seacausal.data import Dataset
 from seacausal.io.tensors import read_tensors
@@ -46,7 +46,7 @@ def measure_adapter(path: Path, *, graphs: int = 20, progress: Callable[[str], N
         if progress:
             progress(f"{case.group}")
         assert case.dataset.adjacency is not None
-        scaled = standardise_dataset(case.dataset)
+        scaled = standardise_columns(case.dataset)
         for kind, dataset, groups in (("raw", case.dataset, ALL), ("standardised", scaled, ALL), ("few channels", scaled, FEW)):
             scores = cells.setdefault((case.group, kind), Scores())
             for method, one in networks.items():

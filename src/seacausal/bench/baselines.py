@@ -79,3 +79,5 @@ BASELINES: dict[str, Callable[[Dataset], np.ndarray | None]] = {
     "vote": score_vote,
     "resolve": score_resolve,
 }
+WITHOUT_NETWORK = ("vote", "resolve")
+"""Those of our own making, which are no rivals."""

@@ -3,38 +3,56 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import tyro
 
+from seacausal.aggregate.network import Network, PaperNetwork, load_weights
 from seacausal.bench.accuracy import Scores, measure
 from seacausal.bench.adapted import measure_adapter
-from seacausal.bench.baselines import BASELINES
-from seacausal.bench.suites import MECHANISMS, external_cases, simulated_cases
+from seacausal.bench.baselines import BASELINES, WITHOUT_NETWORK
+from seacausal.bench.peers import PeerRuns
+from seacausal.bench.published import PUBLISHED
+from seacausal.bench.suites import MECHANISMS, PEER_CELLS, PEER_MECHANISMS, external_cases, simulated_cases
+from seacausal.discovery import DiscoverConfig
 from seacausal.errors import DataError
+
+Cells = dict[tuple[str, str], Scores]
 
 
 @dataclass(frozen=True)
 class Bench:
     """Measure accuracy or speed and print the table in Markdown."""
 
-    suite: tyro.conf.Positional[Literal["simulated", "interventional", "large", "external", "speed", "estimators", "uniform"]]
-    """What to measure."""
+    suite: tyro.conf.Positional[
+        Literal["simulated", "interventional", "large", "external", "peers", "identifiability", "uniform", "speed", "estimators"]
+    ]
+    """What to measure. "peers": beside other people's methods, on standardised data with Gaussian roots. "identifiability": on linear Gaussian data,
+    beside what the equivalence class can say. "uniform": an adapter on linear data with uniform noise."""
     standardised: bool = False
     """Bring every column to mean 0 and variance 1 first."""
     roots: Literal["uniform", "gaussian"] = "uniform"
     """Law of the roots of simulated sets."""
     graphs: int | None = None
-    """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`."""
+    """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`; for `peers` 5, and 2 at N=100; for `external` sets of a file, all by default."""
+    smallest: int = 0
+    """Leave out cells with fewer variables."""
     largest: int = 100
     """Leave out cells with more variables."""
     data: Path = Path("../shared/data")
     """Folder of third-party sets, for `external`."""
     adapter: Path | None = None
     """The adapter to judge, for `uniform`."""
+    peers: bool = False
+    """Run other people's methods, too, for `external`."""
+    limit: float = 120.0
+    """Seconds that one of these may take for a data set."""
+    weights: str = "base"
+    """The network to judge: a name of released weights, or an .onnx file."""
     repeats: int = 3
     """Runs of each command, for `speed`."""
 
@@ -50,12 +68,43 @@ def run_bench(arguments: list[str], parse: Callable[..., Any]) -> None:
         if options.adapter is None:
             raise DataError("The suite 'uniform' judges an adapter; found none. Pass --adapter with the file of a `seacausal finetune`.")
         _print_adapter(measure_adapter(options.adapter, graphs=options.graphs or 20, progress=_tell))
-    elif options.suite == "external":
-        _print_external(measure(external_cases(options.data), standardised=options.standardised, progress=_tell))
+    elif options.suite == "identifiability":
+        from seacausal.bench.identifiability import measure_identifiability
+
+        network = _load(options.weights)
+        if isinstance(network, PaperNetwork):
+            raise DataError(f"The suite 'identifiability' switches groups of channels off, which '{options.weights}' has none of. Use 'base'.")
+        _print_identifiability(measure_identifiability(network, graphs=options.graphs or 20, progress=_tell))
     else:
-        suite = {"interventional": options.suite == "interventional", "large": options.suite == "large"}
-        cases = simulated_cases(roots=options.roots, graphs=options.graphs, largest=options.largest, **suite)
-        _print_cells(measure(cases, standardised=options.standardised, progress=_tell))
+        _run_accuracy(options)
+
+
+def _run_accuracy(options: Bench) -> None:
+    network, suite = _load(options.weights), options.suite
+    peers = PeerRuns(options.limit) if suite == "peers" or (suite == "external" and options.peers) else None
+    drawn = {"graphs": options.graphs, "smallest": options.smallest, "largest": options.largest}
+    shared = {"network": network, "peers": peers, "progress": _tell}
+    if suite == "external":
+        cells = measure(external_cases(options.data, graphs=options.graphs), standardised=options.standardised, **shared)
+        _print_external(cells, peers)
+    elif suite == "peers":
+        cases = simulated_cases(roots="gaussian", cells=PEER_CELLS, mechanisms=PEER_MECHANISMS, **drawn)
+        _print_peers(measure(cases, standardised=True, **shared))
+    else:
+        interventional = suite == "interventional"
+        cases = simulated_cases(roots=options.roots, interventional=interventional, large=suite == "large", **drawn)
+        cells = measure(cases, standardised=options.standardised, **shared)
+        as_published = not options.standardised and options.roots == "uniform"
+        _print_cells(cells, ("SEA (GIES)" if interventional else "SEA (FCI)") if as_published else None)
+    if peers:
+        _print("", *peers.notes)
+
+
+def _load(weights: str) -> Network | PaperNetwork:
+    """Now, not after minutes of simulation."""
+    network = load_weights(weights, threads=DiscoverConfig().workers)
+    network.load()
+    return network
 
 
 def _tell(case: str) -> None:
@@ -67,11 +116,13 @@ def _print(*lines: str) -> None:
     sys.stdout.write("\n".join(lines) + "\n")
 
 
-def _print_cells(cells: dict[tuple[str, str], Scores]) -> None:
+def _print_cells(cells: Cells, published: str | None) -> None:
+    """`published` is the method of the paper whose figures stand in brackets, where there are any for the cell."""
     groups = list(dict.fromkeys(group for group, _ in cells))
     for title, method, metric in (
         ("mAP", "seacausal", "mAP"),
         ("SHD at 0.5", "seacausal", "SHD"),
+        ("SHD of CPDAGs", "seacausal", "CPDAG-SHD"),
         ("expected calibration error", "seacausal", "ECE"),
         ("share of acyclic graphs at 0.5", "seacausal", "acyclic"),
         ("mAP of VarSort", "VarSort", "mAP"),
@@ -79,19 +130,57 @@ def _print_cells(cells: dict[tuple[str, str], Scores]) -> None:
         ("mAP of the local estimates' vote", "vote", "mAP"),
         ("mAP of Algorithm 1", "resolve", "mAP"),
     ):
+        beside = PUBLISHED.get((published or "", metric), {}) if method == "seacausal" else {}
+        beside = {group: beside[group] for group in groups if group in beside}
+        title = f"{title} ({published} as published)" if beside else title
         _print("", f"| {title} | " + " | ".join(MECHANISMS) + " |", "|---" * (len(MECHANISMS) + 1) + "|")
-        form = ".1f" if metric == "SHD" else ".3f"
         for group in groups:
-            _print(f"| {group} | " + " | ".join(format(cells[group, m].mean(method, metric), form) for m in MECHANISMS) + " |")
+            values = [_format(cells[group, m].mean(method, metric), metric) for m in MECHANISMS]
+            brackets = [f" ({beside[group][m]:g})" if m in beside.get(group, ()) else "" for m in MECHANISMS]
+            _print(f"| {group} | " + " | ".join(map("".join, zip(values, brackets))) + " |")
 
 
-def _print_external(cells: dict[tuple[str, str], Scores]) -> None:
-    methods = tuple(BASELINES)
-    _print("| set | mAP | AUC | SHD | ECE | " + " | ".join(methods) + " |", "|---" * (5 + len(methods)) + "|")
+def _print_peers(cells: Cells) -> None:
+    columns = [(metric, mechanism) for metric in ("CPDAG-SHD", "mAP") for mechanism in PEER_MECHANISMS]
+    for group in dict.fromkeys(group for group, _ in cells):
+        _print("", f"| {group} | " + " | ".join(map(" ".join, columns)) + " | seconds |", "|---" * (len(columns) + 2) + "|")
+        for method in _methods(cells[group, m] for m in PEER_MECHANISMS):
+            row = [_format(cells[group, mechanism].mean(method, metric), metric) for metric, mechanism in columns]
+            seconds = [cells[group, m].mean(method, "seconds") for m in PEER_MECHANISMS]
+            seconds = [value for value in seconds if not np.isnan(value)]
+            _print(f"| {method} | " + " | ".join([*row, f"{np.mean(seconds):.2f}" if seconds else ""]) + " |")
+
+
+def _print_external(cells: Cells, peers: PeerRuns | None) -> None:
+    methods = _methods(cells.values())[1:] if peers else list(BASELINES)
+    best = ["best peer"] if peers else []
+    _print("| set | " + " | ".join(["mAP", "AUC", "SHD", "ECE", *best, *methods]) + " |", "|---" * (5 + len(best) + len(methods)) + "|")
     for (group, _), scores in cells.items():
-        ours = [format(scores.mean("seacausal", m), ".1f" if m == "SHD" else ".3f") for m in ("mAP", "AUC", "SHD", "ECE")]
-        others = [format(scores.mean(m), ".3f").replace("nan", "") for m in methods]
-        _print(f"| {group} | " + " | ".join(ours + others) + " |")
+        ours = [_format(scores.mean("seacausal", metric), metric) for metric in ("mAP", "AUC", "SHD", "ECE")]
+        others = {method: scores.mean(method) for method in methods}
+        if peers:
+            name = max((method for method in methods if method not in WITHOUT_NETWORK), key=lambda method: np.nan_to_num(others[method], nan=-1.0))
+            ours.append(f"{_format(others[name], 'mAP')} {name}")
+        _print(f"| {group} | " + " | ".join(ours + [_format(value, "mAP") for value in others.values()]) + " |")
+
+
+def _print_identifiability(scores: Scores) -> None:
+    metrics = ("mAP", "AUC", "SHD", "OA")
+    _print("| | " + " | ".join(metrics) + " |", "|---" * (len(metrics) + 1) + "|")
+    for method in _methods([scores]):
+        found = [scores.values[method, metric] for metric in metrics]
+        _print(f"| {method} | " + " | ".join(f"{np.mean(values):.2f} ± {np.std(values):.2f}" for values in found) + " |")
+    sizes = scores.values["mean metric over the class", "members"]
+    _print("", f"Members of the class: {min(sizes):.0f} to {max(sizes):.0f}, {np.mean(sizes):.1f} on average.")
+
+
+def _methods(cells: Iterable[Scores]) -> list[str]:
+    """Who was measured, in the order of the first."""
+    return list(dict.fromkeys(method for scores in cells for method, _ in scores.values))
+
+
+def _format(value: float, metric: str) -> str:
+    return "" if np.isnan(value) else format(value, ".1f" if metric.endswith("SHD") else ".3f")
 
 
 def _print_adapter(cells: dict[tuple[str, str], Scores]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +18,9 @@ CELLS = ((10, 10, 20), (20, 20, 20), (10, 40, 20), (20, 80, 20), (100, 400, 5))
 """Variables, expected edges, graphs."""
 LARGE_CELLS = ((300, 600, 2),)
 LARGE_ROWS = 3000
+PEER_CELLS = ((20, 20, 5), (20, 80, 5), (100, 100, 2), (100, 400, 2))
+PEER_MECHANISMS = ("linear", "nn-additive", "nn")
+"""What other people's methods are run on, too."""
 
 EXTERNAL = {
     "Sachs (dcdi)": "sachs/dcdi_5846/uniform.npz",
@@ -56,7 +59,15 @@ class Case:
 
 
 def simulated_cases(
-    *, roots: str = "uniform", interventional: bool = False, graphs: int | None = None, largest: int = 100, large: bool = False
+    *,
+    roots: str = "uniform",
+    interventional: bool = False,
+    graphs: int | None = None,
+    smallest: int = 0,
+    largest: int = 100,
+    large: bool = False,
+    cells: Sequence[tuple[int, int, int]] = CELLS,
+    mechanisms: Sequence[str] = MECHANISMS,
 ) -> Iterator[Case]:
     """Unseen simulated sets: Erdos-Renyi, 1,000 rows per variable.
 
@@ -70,12 +81,14 @@ def simulated_cases(
         The paper's setting: rows shared equally by the observational regime and one perfect intervention, N(0, 1), on every variable.
     large
         Scale-free graphs of hundreds of variables and 3,000 rows instead.
+    cells, mechanisms
+        Other cells and mechanisms; a data set does not depend on what else is asked for.
     """
-    for d, edges, count in LARGE_CELLS if large else CELLS:
-        if d > largest and not large:
+    for d, edges, count in LARGE_CELLS if large else cells:
+        if not smallest <= d <= largest and not large:
             continue
         graph_law, total = ("scale-free", LARGE_ROWS) if large else ("erdos-renyi", 1000 * d)
-        for mechanism in MECHANISMS:
+        for mechanism in mechanisms:
             for graph in range(graphs or count):
                 simulation = Simulation(d, edges, graph_law, mechanisms=(mechanism,), observational_rows=total, root_law=roots)
                 if interventional:
@@ -94,8 +107,8 @@ def uniform_cases(graphs: int = 20) -> Iterator[Case]:
             yield Case(f"N={d}, E={edges}", "linear", simulate_dataset(simulation, generator=generator))
 
 
-def external_cases(folder: Path) -> Iterator[Case]:
-    """The third-party sets below a folder, under their own interventions where they have them.
+def external_cases(folder: Path, *, graphs: int | None = None) -> Iterator[Case]:
+    """The third-party sets below a folder, under their own interventions where they have them; of each file the first `graphs` sets, or all.
 
     Raises
     ------
@@ -109,7 +122,7 @@ def external_cases(folder: Path) -> Iterator[Case]:
         named[f"dcdi {path.stem.removesuffix('_N21')}"] = path
     for name, path in named.items():
         if path.exists():
-            for dataset in read_datasets(path):
+            for dataset in read_datasets(path)[:graphs]:
                 yield Case(name, "", _drop_constant(dataset))
 
 

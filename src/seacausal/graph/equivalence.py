@@ -6,6 +6,8 @@ directed, too, where a regime targets exactly one of its ends (Hauser and Buehlm
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numba import njit
 
@@ -55,6 +57,38 @@ def essential_graph(adjacency: np.ndarray, targets: np.ndarray | None = None) ->
     marks[arrows] = ARROW
     complete_orientations(marks)
     return marks
+
+
+def class_members(marks: np.ndarray) -> Iterator[np.ndarray]:
+    """Every DAG of an equivalence class, once.
+
+    Each undirected edge of a graph that is completed under Meek's rules can take either direction (Meek, 1995, theorem 4): so one is given both, the
+    rules are applied, and so on until none is left. Classes can be huge: that of the complete graph of k variables has k! members.
+
+    Parameters
+    ----------
+    marks
+        (d, d) marks of a CPDAG or an interventional essential graph, see `essential_graph`.
+
+    Yields
+    ------
+    (d, d) bool, [i, j] for i -> j.
+
+    Examples
+    --------
+    >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
+    >>> [np.argwhere(dag).tolist() for dag in class_members(essential_graph(chain))]
+    [[[0, 1], [1, 2]], [[1, 0], [1, 2]], [[1, 0], [2, 1]]]
+    """
+    cause, effect = np.nonzero(np.triu((marks == TAIL) & (marks.T == TAIL)))
+    if not len(cause):
+        yield marks == ARROW
+        return
+    for i, j in ((cause[0], effect[0]), (effect[0], cause[0])):
+        oriented = np.array(marks, np.int8)
+        oriented[i, j] = ARROW
+        complete_orientations(oriented)
+        yield from class_members(oriented)
 
 
 @njit(cache=True, nogil=True)

@@ -42,6 +42,18 @@ def score_shd(adjacency: np.ndarray, direct: np.ndarray, threshold: float = 0.5)
     return int(np.triu(wrong, 1).sum())
 
 
+def score_mark_distance(truth: np.ndarray, found: np.ndarray) -> int:
+    """Structural Hamming distance between two graphs of any kind, such as CPDAGs: pairs of variables whose edge, or its absence, differs.
+
+    Parameters
+    ----------
+    truth, found
+        (d, d) marks, see `graph.marks`. A pair counts once, be it joined in one graph alone, directed otherwise, or undirected in one alone.
+    """
+    wrong = truth != found
+    return int(np.triu(wrong | wrong.T, 1).sum())
+
+
 def score_orientation(adjacency: np.ndarray, direct: np.ndarray) -> float:
     """Share of the true edges i -> j with direct[i, j] > direct[j, i]. nan without edges."""
     truth = adjacency.astype(bool)

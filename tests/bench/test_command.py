@@ -1,0 +1,128 @@
+"""What `seacausal bench` prints."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seacausal.aggregate.network import released
+from seacausal.bench import command, peers
+from seacausal.bench.peers import PeerRuns, to_marks
+from seacausal.bench.published import PUBLISHED
+from seacausal.bench.suites import CELLS, MECHANISMS
+from seacausal.cli import parse
+from seacausal.errors import CheckpointError, SeaError
+from seacausal.io.npz import write_dataset
+from seacausal.simulate.dataset import Simulation, simulate_dataset
+
+
+def read_tables(text: str) -> dict[str, dict[str, list[str]]]:
+    """Title: first cell of a row: its other cells."""
+    tables = {}
+    for block in text.strip().split("\n\n"):
+        lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in block.splitlines() if line.startswith("|")]
+        if lines:
+            tables[lines[0][0]] = {"": lines[0][1:]} | {line[0]: line[1:] for line in lines[2:]}
+    return tables
+
+
+@pytest.fixture
+def perfect_peers(monkeypatch):
+    """Every peer is installed and answers the true graph."""
+    monkeypatch.setattr(peers, "is_installed", lambda module: True)
+    monkeypatch.setattr(peers, "run_apart", lambda peer, dataset, limit: (to_marks(dataset.adjacency), 0.25))
+
+
+def test_peers_stand_beside_ours(monkeypatch, capsys, perfect_peers):
+    monkeypatch.setattr(command, "PEER_CELLS", ((6, 6, 1),))
+    command.run_bench(["peers"], parse)
+    table = read_tables(capsys.readouterr().out)["N=6, E=6"]
+    assert table[""][:3] == ["CPDAG-SHD linear", "CPDAG-SHD nn-additive", "CPDAG-SHD nn"]
+    assert table["FLOP"] == ["0.0"] * 3 + ["1.000"] * 3 + ["0.25"]
+    assert list(table)[1] == "seacausal"
+    assert {"R2-sort", "VarSort", "correlation", "GIES", "GIES, twice the penalty", "BOSS", "DirectLiNGAM"} < set(table)
+    assert table["R2-sort"][:3] == ["", "", ""]
+
+
+def test_peers_join_the_external_table(capsys, perfect_peers, tmp_path):
+    folder = tmp_path / "lingam"
+    folder.mkdir()
+    write_dataset(folder / "6vars_uniform.npz", simulate_dataset(Simulation(6, 8, observational_rows=300), generator=np.random.default_rng(0)))
+    (tmp_path / "dcdi_generator").mkdir()
+    command.run_bench(["external", "--peers", "--data", str(tmp_path)], parse)
+    table = read_tables(capsys.readouterr().out)["set"]
+    assert table[""][4] == "best peer"
+    assert table["LiNGAM"][4] == "1.000 FLOP"
+    assert dict(zip(table[""], table["LiNGAM"]))["BOSS"] == "1.000"
+    command.run_bench(["external", "--data", str(tmp_path)], parse)
+    assert "FLOP" not in capsys.readouterr().out
+
+
+def test_notes_say_who_is_missing(monkeypatch, capsys):
+    monkeypatch.setattr(command, "PEER_CELLS", ((5, 5, 1),))
+    monkeypatch.setattr(peers, "is_installed", lambda module: False)
+    command.run_bench(["peers"], parse)
+    out = capsys.readouterr().out
+    assert "FLOP is left out: it needs `pip install flopsearch==0.3.0`." in out
+    assert len(out.strip().split("\n\n")[-1].splitlines()) == len(PeerRuns(1).peers)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["simulated"], {"SHD at 0.5 (SEA (FCI) as published)": "(1)", "SHD of CPDAGs (SEA (FCI) as published)": "(1.4)"}),
+        (["interventional"], {"SHD at 0.5": None, "SHD of CPDAGs": None}),  # not in the paper at N=10
+        (["simulated", "--standardised"], {"SHD at 0.5": None}),
+    ],
+    ids=["observational", "interventional", "standardised"],
+)
+def test_published_figures_stand_beside_the_same_cells_only(monkeypatch, capsys, options, expected):
+    monkeypatch.setattr(command, "MECHANISMS", ("linear",))
+    monkeypatch.setattr(command, "simulated_cases", lambda **kwargs: _one_graph(**kwargs))
+    command.run_bench([*options, "--largest", "10", "--graphs", "1"], parse)
+    tables = read_tables(capsys.readouterr().out)
+    for title, bracket in expected.items():
+        (cell,) = tables[title]["N=10, E=10"]
+        assert cell.endswith(f" {bracket}") if bracket else "(" not in cell
+        assert "(" not in tables[title]["N=10, E=40"][0]
+
+
+def _one_graph(**kwargs):
+    from seacausal.bench.suites import simulated_cases
+
+    return simulated_cases(**kwargs, mechanisms=("linear",))
+
+
+def test_published_figures_belong_to_cells_of_ours():
+    groups = {f"N={d}, E={edges}" for d, edges, _ in CELLS}
+    for cells in PUBLISHED.values():
+        assert set(cells) <= groups
+        assert all(set(row) <= set(MECHANISMS) for row in cells.values())
+
+
+def test_identifiability_prints_oracles_and_ours(capsys):
+    command.run_bench(["identifiability", "--graphs", "1"], parse)
+    out = capsys.readouterr().out
+    table = read_tables(out)[""]
+    assert table[""] == ["mAP", "AUC", "SHD", "OA"]
+    assert {"mean metric over the class", "metric of the mean graph", "seacausal", "seacausal without variances and orders"} < set(table)
+    assert "Members of the class: " in out
+
+
+def test_weights_by_name_or_path(tmp_path):
+    copy = tmp_path / "other.onnx"
+    copy.write_bytes(released().content)
+    assert command._load(str(copy)).path == copy
+    assert command._load("base").sha256 == released().sha256
+    for missing in ("no_such_weights", str(tmp_path / "none.onnx")):
+        with pytest.raises(SeaError, match=Path(missing).stem):
+            command._load(missing)
+
+
+def test_the_weights_given_are_the_ones_judged(monkeypatch, capsys, tmp_path):
+    """A network that is damaged stops the bench."""
+    (tmp_path / "damaged.onnx").write_bytes(b"no network")
+    with pytest.raises(CheckpointError, match="damaged"):
+        command.run_bench(["identifiability", "--graphs", "1", "--weights", str(tmp_path / "damaged.onnx")], parse)
+    with pytest.raises(CheckpointError, match="damaged"):
+        command.run_bench(["simulated", "--graphs", "1", "--largest", "10", "--weights", str(tmp_path / "damaged.onnx")], parse)
