@@ -13,7 +13,7 @@ def test_an_adapter_is_judged_beside_the_weights_it_changes(tmp_path):
     header = {"weights": hash_weights(weights), "algorithm": "pc", "statistic": "spearman"}
     path = tmp_path / "deaf.safetensors"
     save_file({"read.2.weight": 0 * weights["read.2.weight"]}, path, metadata={"format": FORMAT, "header": json.dumps(header)})
-    cells = measure_adapter(path, graphs=1)
+    cells = measure_adapter(path, released(), graphs=1)
     assert [kind for _, kind in cells] == ["raw", "standardised", "few channels"] * 2
     for scores in cells.values():
         assert scores.mean("pc + spearman, adapted") < 0.4

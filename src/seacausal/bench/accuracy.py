@@ -110,6 +110,7 @@ def judge(truth: np.ndarray, direct: np.ndarray) -> dict[str, float]:
     """All metrics of one prediction."""
     found = {
         "mAP": score_average_precision(truth, direct),
+        "skeleton mAP": score_average_precision(truth | truth.T, direct + direct.T),
         "AUC": score_auc(truth, direct),
         "SHD": float(score_shd(truth, direct)),
         "OA": score_orientation(truth, direct),

@@ -14,10 +14,11 @@ import numpy as np
 
 from seacausal.aggregate.adapter import read_adapter
 from seacausal.aggregate.encoding import GROUPS
-from seacausal.aggregate.network import Network, released
+from seacausal.aggregate.network import Network, PaperNetwork
 from seacausal.bench.accuracy import Scores, judge, standardise_columns
 from seacausal.bench.suites import uniform_cases
 from seacausal.data import Dataset
+from seacausal.discovery import discover
 from seacausal.io.tensors import read_tensors
 from seacausal.views import view_dataset
 
@@ -25,18 +26,20 @@ ALL = frozenset(GROUPS)
 FEW = frozenset({"correlation", "estimates"})
 
 
-def measure_adapter(path: Path, *, graphs: int = 20, progress: Callable[[str], None] | None = None) -> dict[tuple[str, str], Scores]:
-    """Scores of the three networks as methods; cells by size and "raw", "standardised" or "few channels".
+def measure_adapter(
+    path: Path, network: Network | PaperNetwork, *, graphs: int = 20, progress: Callable[[str], None] | None = None
+) -> dict[tuple[str, str], Scores]:
+    """Scores of the three networks as methods; cells by size and "raw", "standardised" or, for `base`, "few channels".
 
     Raises
     ------
     CheckpointError
-        If the file is no adapter of the released weights.
+        If the file is no adapter of the network.
     """
-    network, adapter = released(), read_adapter(path)
+    adapter = read_adapter(path)
     unchanged = replace(adapter, tensors=read_tensors(network.path.with_suffix(".safetensors"))[0])
     told = f"{adapter.algorithm} + {adapter.statistic}"
-    networks: dict[str, Network] = {
+    networks: dict[str, Network | PaperNetwork] = {
         "as released": network,
         f"{told}, not adapted": replace(network, adapter=unchanged),
         f"{told}, adapted": replace(network, adapter=adapter),
@@ -47,7 +50,8 @@ def measure_adapter(path: Path, *, graphs: int = 20, progress: Callable[[str], N
             progress(f"{case.group}")
         assert case.dataset.adjacency is not None
         scaled = standardise_columns(case.dataset)
-        for kind, dataset, groups in (("raw", case.dataset, ALL), ("standardised", scaled, ALL), ("few channels", scaled, FEW)):
+        kinds = [("raw", case.dataset, ALL), ("standardised", scaled, ALL)]
+        for kind, dataset, groups in kinds if isinstance(network, PaperNetwork) else [*kinds, ("few channels", scaled, FEW)]:
             scores = cells.setdefault((case.group, kind), Scores())
             for method, one in networks.items():
                 for metric, value in judge(case.dataset.adjacency, _predict(dataset, one, groups)).items():
@@ -55,8 +59,10 @@ def measure_adapter(path: Path, *, graphs: int = 20, progress: Callable[[str], N
     return cells
 
 
-def _predict(dataset: Dataset, network: Network, groups: frozenset[str]) -> np.ndarray:
+def _predict(dataset: Dataset, network: Network | PaperNetwork, groups: frozenset[str]) -> np.ndarray:
     """(d, d) probabilities of i -> j, as `discover` finds them with these groups of channels."""
+    if isinstance(network, PaperNetwork):
+        return discover(dataset, network=network).probabilities
     adapter = network.adapter
     told = {} if adapter is None else {"algorithm": adapter.algorithm, "statistic": adapter.statistic, "shown": True}
     views = view_dataset(dataset, max(100, 5 * len(dataset.names)), **told)

@@ -67,7 +67,7 @@ def run_bench(arguments: list[str], parse: Callable[..., Any]) -> None:
     elif options.suite == "uniform":
         if options.adapter is None:
             raise DataError("The suite 'uniform' judges an adapter; found none. Pass --adapter with the file of a `seacausal finetune`.")
-        _print_adapter(measure_adapter(options.adapter, graphs=options.graphs or 20, progress=_tell))
+        _print_adapter(measure_adapter(options.adapter, _load(options.weights), graphs=options.graphs or 20, progress=_tell))
     elif options.suite == "identifiability":
         from seacausal.bench.identifiability import measure_identifiability
 
@@ -121,6 +121,8 @@ def _print_cells(cells: Cells, published: str | None) -> None:
     groups = list(dict.fromkeys(group for group, _ in cells))
     for title, method, metric in (
         ("mAP", "seacausal", "mAP"),
+        ("skeleton mAP", "seacausal", "skeleton mAP"),
+        ("orientation accuracy", "seacausal", "OA"),
         ("SHD at 0.5", "seacausal", "SHD"),
         ("SHD of CPDAGs", "seacausal", "CPDAG-SHD"),
         ("expected calibration error", "seacausal", "ECE"),
