@@ -11,8 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from seacausal.config import DiscoverConfig
     from seacausal.data import Dataset, EdgeProbabilities
-    from seacausal.discovery import CausalGraph, DiscoverConfig, discover
+    from seacausal.discovery import CausalGraph, discover
     from seacausal.errors import CheckpointError, DataError, SeaError
     from seacausal.io.table import read_table
     from seacausal.simulate.dataset import Simulation, simulate_dataset
@@ -22,7 +23,7 @@ _HOME = {
     "CheckpointError": "errors",
     "DataError": "errors",
     "Dataset": "data",
-    "DiscoverConfig": "discovery",
+    "DiscoverConfig": "config",
     "EdgeProbabilities": "data",
     "SeaError": "errors",
     "Simulation": "simulate.dataset",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, get_type_hint
 
 import tyro
 
-from seacausal.discovery import DiscoverConfig
+from seacausal.config import DiscoverConfig
 from seacausal.errors import DataError, SeaError
 from seacausal.report.progress import Progress
 

@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from seacausal.aggregate.adapter import read_adapter
 from seacausal.aggregate.encoding import GROUPS
 from seacausal.aggregate.network import Network, PaperNetwork, load_weights
+from seacausal.config import DiscoverConfig, check_threshold
 from seacausal.data import Dataset, Degenerate, EdgeProbabilities
 from seacausal.errors import CheckpointError, DataError
 from seacausal.io.cells import Place, keep_finite
@@ -31,95 +32,8 @@ if TYPE_CHECKING:
     from seacausal.report.painter import Painter
     from seacausal.views import Views
 
-Aggregator = Literal["base", "resolve", "vote"]
-AlgorithmName = Literal["fci", "fci-full", "fci-complete", "fci-kci", "pc", "ges", "ges-2", "gies", "boss", "exact", "lingam"]
-StatisticName = Literal["partial-correlation", "correlation", "inverse-covariance", "spearman", "nonparanormal", "distance-correlation"]
-SamplerName = Literal["mixture", "random", "statistic", "uncertainty", "program"]
 Progress = Callable[[str], None]
 """Called with the name of each stage as it begins."""
-
-
-@dataclass(frozen=True)
-class DiscoverConfig:
-    """How a graph is found. Every field is also a flag of `seacausal discover` and a key of its `--config` file."""
-
-    seed: int = 0
-    """Seed of subsets and rows."""
-    threshold: float = 0.5
-    """An edge is drawn, listed and saved where its probability exceeds this."""
-    subsets: Optional[int] = None  # noqa: UP045 - see cli.py
-    """How many subsets of five variables get local estimates; by default five for each variable, at least 100. 0 leaves them out."""
-    rows: int = 500
-    """Rows per subset."""
-    scale: bool = True
-    """Whether the variances of the columns may be used. Switch off where units are arbitrary."""
-    workers: int = 2
-    """Threads of the local estimates and of the network; the result does not depend on it."""
-    aggregator: Aggregator = "base"
-    """What makes one graph of the local estimates: the network "base", or without one "vote", the mean vote of all subsets that hold a pair, or
-    "resolve", the paper's Algorithm 1: 1 along an arrow, a half each way where the direction stays open."""
-
-    weights: Optional[str] = None  # noqa: UP045
-    """The network of the aggregator "base": the name of released weights, "base" by default, or a path to a file of `seacausal export`. Weights of
-    the paper's network know the statistic that they read."""
-
-    algorithm: Optional[AlgorithmName] = None  # noqa: UP045
-    """The local estimator on subsets, by default that of the adapter or of the weights: "fci", or what a paper's network was trained with;
-    `seacausal algorithms` says what each is. The network "base" was trained with FCI and takes any."""
-    sampler: SamplerName = "mixture"
-    """How subsets are chosen: half random and half by the statistic, or one of these, or where the network is unsure, or the best by an integer
-    program (needs scipy; up to some 50 variables)."""
-    statistic: Optional[StatisticName] = None  # noqa: UP045
-    """What the sampler goes by, and with an adapter what the network is shown. By default that of the adapter, what a paper's network reads, or
-    "partial-correlation"."""
-
-    def __post_init__(self) -> None:
-        for name in ("seed", "subsets", "rows", "workers"):
-            value = getattr(self, name)
-            if not (name == "subsets" and value is None):
-                object.__setattr__(self, name, _to_integer(name, value))
-        object.__setattr__(self, "threshold", check_threshold(self.threshold))
-        if not isinstance(self.scale, (bool, np.bool_)):
-            raise DataError(f"`scale` must be True or False; found {self.scale!r}.")
-        object.__setattr__(self, "scale", bool(self.scale))
-        for name, known in (("aggregator", Aggregator), ("algorithm", AlgorithmName), ("sampler", SamplerName), ("statistic", StatisticName)):
-            if getattr(self, name) not in (get_args(known) if name in ("aggregator", "sampler") else (*get_args(known), None)):
-                raise DataError(f"`{name}` must be one of {', '.join(get_args(known))}; found {getattr(self, name)!r}.")
-        if self.weights is not None and not isinstance(self.weights, str):
-            raise DataError(f"`weights` must be a name or a path, as text; found {self.weights!r}. Leave it out for 'base'.")
-        if self.weights is not None and self.aggregator != "base":
-            raise DataError(f"`weights` must not be given with the aggregator '{self.aggregator}', which uses none. Leave one of them out.")
-        if self.sampler == "uncertainty" and self.aggregator != "base":
-            raise DataError(f"The sampler 'uncertainty' needs the network; found `aggregator` = '{self.aggregator}'. Choose another of the two.")
-        if self.aggregator != "base" and self.subsets == 0:
-            raise DataError(f"The aggregator '{self.aggregator}' needs local estimates; found `subsets` = 0. Ask for subsets, or use 'base'.")
-        if self.subsets is not None and not 0 <= self.subsets <= 1_000_000:
-            raise DataError(f"`subsets` must lie between 0 and 1,000,000; found {self.subsets}.")
-        if not 20 <= self.rows <= 100_000:
-            raise DataError(f"`rows` must lie between 20 and 100,000; found {self.rows}. The network was trained with 500.")
-        if not 1 <= self.workers <= 256:
-            raise DataError(f"`workers` must lie between 1 and 256; found {self.workers}.")
-        if not 0 <= self.seed < 2**62:
-            raise DataError(f"`seed` must be a non-negative integer below 2^62; found {self.seed}.")
-
-
-def check_threshold(threshold: Any) -> float:
-    """The threshold as a float.
-
-    Raises
-    ------
-    DataError
-        If it is no number in [0, 1).
-    """
-    if isinstance(threshold, (int, float, np.number)) and 0 <= threshold < 1:
-        return float(threshold)
-    raise DataError(f"`threshold` must be at least 0 and below 1; found {threshold!r}. Give a probability such as 0.5.")
-
-
-def _to_integer(name: str, value: Any) -> int:
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return int(value)
-    raise DataError(f"`{name}` must be a whole number; found {value!r}.")
 
 
 class Edge(NamedTuple):

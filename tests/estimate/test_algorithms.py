@@ -5,7 +5,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from seacausal.discovery import AlgorithmName, SamplerName, StatisticName
+from seacausal.config import AlgorithmName, SamplerName, StatisticName
 from seacausal.errors import DataError
 from seacausal.estimate.algorithms import ALGORITHMS, SubsetData, find_algorithm
 from seacausal.estimate.dependence import STATISTICS

@@ -18,7 +18,7 @@ from seacausal.bench.baselines import BASELINES, WITHOUT_NETWORK
 from seacausal.bench.peers import PeerRuns
 from seacausal.bench.published import PUBLISHED
 from seacausal.bench.suites import MECHANISMS, PEER_CELLS, PEER_MECHANISMS, external_cases, simulated_cases
-from seacausal.discovery import DiscoverConfig
+from seacausal.config import DiscoverConfig
 from seacausal.errors import DataError
 
 Cells = dict[tuple[str, str], Scores]

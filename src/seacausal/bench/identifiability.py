@@ -15,8 +15,8 @@ from seacausal.aggregate.encoding import GROUPS
 from seacausal.aggregate.network import Network
 from seacausal.bench.accuracy import Scores, standardise_columns
 from seacausal.bench.suites import simulated_cases
+from seacausal.config import DiscoverConfig
 from seacausal.data import Dataset
-from seacausal.discovery import DiscoverConfig
 from seacausal.graph.equivalence import class_members, essential_graph
 from seacausal.graph.metrics import score_auc, score_average_precision, score_orientation, score_shd
 from seacausal.views import view_dataset
