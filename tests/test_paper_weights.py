@@ -10,7 +10,8 @@ import torch
 from seacausal import DataError, Simulation, discover, simulate_dataset
 from seacausal.aggregate.axial import Paper, PaperConfig
 from seacausal.aggregate.export_axial import export_paper
-from seacausal.aggregate.network import PaperNetwork
+from seacausal.aggregate.network import FOLDER, PaperNetwork
+from seacausal.graph.metrics import score_average_precision
 from seacausal.views import view_marginals
 
 
@@ -97,3 +98,17 @@ def test_unknown_weights_are_refused(weights, dataset):
 
 def test_base_is_the_default(dataset):
     assert np.array_equal(discover(dataset, weights="base").probabilities, discover(dataset).probabilities)
+
+
+@pytest.mark.parametrize(("name", "interventional"), [("base-paper", False), ("base-paper", True), ("paper-fci", False), ("paper-gies", True)])
+def test_released_weights_find_linear_graphs(name, interventional):
+    rows = {"observational_rows": 900, "targets": 10, "regime_rows": 900} if interventional else {"observational_rows": 10_000}
+    scores = []
+    for seed in range(3):
+        drawn = simulate_dataset(Simulation(10, 10, mechanisms=("linear",), **rows), generator=np.random.default_rng(seed))
+        scores.append(score_average_precision(drawn.adjacency, discover(drawn, weights=name).probabilities))
+    assert np.mean(scores) > 0.9
+
+
+def test_released_weights_stay_small():
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 10e6
