@@ -243,6 +243,34 @@ def test_the_domain_draws_what_it_says():
     assert not quiet[~targeted].any()
 
 
+def test_the_papers_law_is_drawn_alone_where_asked_for():
+    domain = Domain(paper=1.0, interventional=0.4, cells=50_000)
+    drawn = [draw_specification(domain, 10, generator=np.random.default_rng(seed)) for seed in range(300)]
+    usual = Simulation()
+    for one in drawn:
+        assert one.mechanisms[0] in domain.mechanisms
+        assert len(one.mechanisms) == 1
+        same = (
+            "root_law",
+            "noise_law",
+            "noise_coefficient",
+            "noise_per_regime",
+            "weights",
+            "measurement",
+            "hidden",
+            "mediators",
+            "rescaled",
+            "levels",
+        )
+        assert all(getattr(one, name) == getattr(usual, name) for name in same)
+        assert 450 <= one.observational_rows + one.targets * one.regime_rows <= 5000
+        assert one.targets in (0, 10)
+    assert 0.28 < np.mean([one.targets > 0 for one in drawn]) < 0.52
+    assert {one.graph for one in drawn} == {"erdos-renyi", "scale-free-replaced"}
+    assert {one.intervention for one in drawn} == {"gaussian", "uniform"}
+    assert len({(one.edges, one.observational_rows) for one in drawn}) > 290
+
+
 @pytest.mark.parametrize("kind", ["expression", "cycles", "selection"])
 def test_every_kind_of_data_set_becomes_an_example(kind):
     """A minibatch of one kind alone; no pair is both i -> j and j -> i."""
