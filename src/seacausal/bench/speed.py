@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,15 @@ from seacausal.simulate.dataset import Simulation, simulate_dataset
 
 TABLES = ((20, 20_000, 20), (100, 100_000, 200))
 """Variables, rows, expected edges."""
+MEASURE = """
+import os, subprocess, sys, time
+started = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+print(time.perf_counter() - started, usage.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+"""Runs a command from a small process, for a new one counts its parent's memory as its own."""
 
 
 def measure_speed(*, repeats: int = 3) -> list[tuple[str, float, float]]:
@@ -55,13 +63,8 @@ def _best(command: list[str], repeats: int) -> tuple[float, float]:
 
 
 def _run(command: list[str], environment: dict[str, str]) -> tuple[float, float]:
-    started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - started
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.stderr is not None
-    with process.stderr:
-        if process.returncode:
-            raise RuntimeError(f"{' '.join(command)} ended with status {process.returncode}: {process.stderr.read().decode()}")
-    return seconds, usage.ru_maxrss / 1024
+    done = subprocess.run([sys.executable, "-S", "-c", MEASURE, *command], capture_output=True, env=environment, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)} ended with status {done.returncode}: {done.stderr.decode()}")
+    seconds, memory = done.stdout.split()
+    return float(seconds), float(memory) / 1024
