@@ -272,9 +272,8 @@ def _infer(
 
 def _look(dataset: Dataset, config: DiscoverConfig, network: Network | None, begin: Progress) -> tuple[Views, Callable[[Views], np.ndarray]]:
     """Views for the network `base` or for none, and what makes probabilities of them."""
-    from seacausal.views import view_dataset
+    from seacausal.views import usual_subsets, view_dataset
 
-    d = len(dataset.names)
     groups = set(GROUPS) if config.scale else set(GROUPS) - {"variances"}
 
     def predict(channels: dict[str, np.ndarray]) -> np.ndarray:
@@ -283,7 +282,7 @@ def _look(dataset: Dataset, config: DiscoverConfig, network: Network | None, beg
 
     views = view_dataset(
         dataset,
-        max(100, 5 * d) if config.subsets is None else config.subsets,
+        usual_subsets(len(dataset.names)) if config.subsets is None else config.subsets,
         seed=config.seed,
         rows=config.rows,
         workers=config.workers,

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from seacausal.data import Dataset, Degenerate, Subset
-from seacausal.errors import DataError
 from seacausal.estimate.compiled import Aside
 from seacausal.estimate.degenerate import find_degenerate
 from seacausal.estimate.gather import SubsetData, plan_rows
@@ -41,6 +40,11 @@ class Views:
     """Wall time of each stage."""
     local: tuple[np.ndarray, LocalEstimates] | None
     """(t, 5) subsets, numbered over the columns that vary, and their estimates; None where there are no local estimates."""
+
+
+def usual_subsets(d: int) -> int:
+    """How many subsets d variables get where nobody says how many: five for each, at least 100."""
+    return max(100, 5 * d)
 
 
 def view_dataset(
@@ -88,10 +92,9 @@ def view_dataset(
     channels: dict[str, np.ndarray] = {}
     local = None
     wanted = d >= SUBSET_SIZE and subsets > 0
-    plan = plan_rows(dataset.regime, targets, generator=np.random.default_rng(seed))
     if d >= 2 and not (order_compiled() and (local_compiled() or not wanted)):
         begin(COMPILE)
-        _compile(z, SubsetData(z, dataset.regime, targets, np.arange(SUBSET_SIZE)[None], plan, rows) if wanted else None)
+        _compile(z, dataset.regime, targets, local=wanted)
         begin("statistics")
     if d >= 2:
         targeted = targets[dataset.regime] if dataset.interventional else None
@@ -105,6 +108,7 @@ def view_dataset(
         if targeted is not None:
             channels |= interventional_statistics(z, targeted)
     if wanted:
+        plan = plan_rows(dataset.regime, targets, generator=np.random.default_rng(seed))
 
         def estimate(variables: np.ndarray) -> LocalEstimates:
             data = SubsetData(z, dataset.regime, targets, variables, plan, rows, workers)
@@ -116,13 +120,12 @@ def view_dataset(
             return replace(found, marks=find_algorithm(algorithm).each(data))
 
         def believe(sofar: Subset) -> np.ndarray:
-            if predict is None:
-                raise DataError("The sampler 'uncertainty' needs `predict`; found none. Give it, or choose 'random'.")
+            assert predict is not None
             return predict(channels | pool_estimates(estimate(sofar.variables), sofar.variables, d))
 
         begin("sample")
         scores = channels["partial correlation"] if shown or statistic == "partial-correlation" else _score_pairs(statistic, z)
-        subset = _draw(sampler, scores, subsets, seed, believe)
+        subset = _draw(sampler, scores, subsets, seed, believe if predict else None)
         begin("estimate")
         estimates = estimate(subset.variables)
         channels |= pool_estimates(estimates, subset.variables, d)
@@ -179,12 +182,11 @@ def view_marginals(
         return LocalEstimates(find_algorithm(algorithm).each(data), None, data.sums.sums[:, SUBSET_SIZE, 0].astype(np.int64))
 
     def believe(sofar: Subset) -> np.ndarray:
-        if predict is None:
-            raise DataError("The sampler 'uncertainty' needs `predict`; found none. Give it, or choose 'random'.")
+        assert predict is not None
         return predict(channel, sofar.variables, estimate(sofar.variables).marks)
 
     begin("sample")
-    variables = _draw(sampler, scores, subsets, seed, believe).variables
+    variables = _draw(sampler, scores, subsets, seed, believe if predict else None).variables
     begin("estimate")
     return Views({statistic: channel}, kept, degenerate, n, clock.stop(), (variables, estimate(variables)))
 
@@ -223,12 +225,13 @@ def _name_degenerate(correlation: np.ndarray, dataset: Dataset, kept: np.ndarray
     return find_degenerate(correlation, len(dataset.values), varying, constant)
 
 
-def _compile(z: np.ndarray, data: SubsetData | None) -> None:
+def _compile(z: np.ndarray, regime: np.ndarray, targets: np.ndarray, *, local: bool) -> None:
     """All kernels that a run calls; those of the local estimates, more than half, in a second process at the same time."""
-    with Aside("seacausal.estimate.local", "compile_local") if data and not local_compiled() else nullcontext() as aside:
+    with Aside("seacausal.estimate.local", "compile_local") if local and not local_compiled() else nullcontext() as aside:
         order_statistics(z[:, :2], np.ones(2), gram_matrix(z[:, :2]))
-        if data:
-            sample_subsets(np.ones((SUBSET_SIZE, SUBSET_SIZE)), 1, size=SUBSET_SIZE)
+        if local:
+            first = sample_subsets(np.ones((SUBSET_SIZE, SUBSET_SIZE)), 1, size=SUBSET_SIZE).variables
+            data = SubsetData(z, regime, targets, first, plan_rows(regime, targets, generator=np.random.default_rng(0)))
             _ = data.sums  # with interventions it has kernels of its own
             if aside:
                 aside.wait()
@@ -243,7 +246,7 @@ def _score_pairs(statistic: str, z: np.ndarray) -> np.ndarray:
     return known.function(z if known.needs == "covariance" else spaced_rows(z, SCORE_ROWS))
 
 
-def _draw(sampler: str, scores: np.ndarray, count: int, seed: int, predict: Callable[[Subset], np.ndarray]) -> Subset:
+def _draw(sampler: str, scores: np.ndarray, count: int, seed: int, predict: Callable[[Subset], np.ndarray] | None) -> Subset:
     if sampler == "mixture":
         return sample_subsets(scores, count, size=SUBSET_SIZE, seed=seed)
     from seacausal.sample.samplers import draw_subsets

@@ -196,5 +196,7 @@ def load_weights(name: str, *, threads: int = 0, adapter: Adapter | None = None)
         path = FOLDER / f"{name}.onnx"
     if name == "base" and adapter is None:  # whose metadata need not be read, for loading takes its time
         return Network(path, threads)
-    paper = Weights(path, threads, adapter).facts.get("preset") == "paper"
-    return PaperNetwork(path, threads, adapter) if paper else Network(path, threads, adapter)
+    loaded = Weights(path, threads, adapter)
+    network = (PaperNetwork if loaded.facts.get("preset") == "paper" else Network)(path, threads, adapter)
+    vars(network).update(vars(loaded))  # what was read need not be read again
+    return network

@@ -20,7 +20,7 @@ from seacausal.bench.suites import uniform_cases
 from seacausal.data import Dataset
 from seacausal.discovery import discover
 from seacausal.io.tensors import read_tensors
-from seacausal.views import view_dataset
+from seacausal.views import usual_subsets, view_dataset
 
 ALL = frozenset(GROUPS)
 FEW = frozenset({"correlation", "estimates"})
@@ -65,5 +65,5 @@ def _predict(dataset: Dataset, network: Network | PaperNetwork, groups: frozense
         return discover(dataset, network=network).probabilities
     adapter = network.adapter
     told = {} if adapter is None else {"algorithm": adapter.algorithm, "statistic": adapter.statistic, "shown": True}
-    views = view_dataset(dataset, max(100, 5 * len(dataset.names)), **told)
+    views = view_dataset(dataset, usual_subsets(len(dataset.names)), **told)
     return network.predict_table(views.channels, views.rows, set(groups))

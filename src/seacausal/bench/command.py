@@ -185,11 +185,11 @@ def _format(value: float, metric: str) -> str:
     return "" if np.isnan(value) else format(value, ".1f" if metric.endswith("SHD") else ".3f")
 
 
-def _print_adapter(cells: dict[tuple[str, str], Scores]) -> None:
-    for metric, form in (("mAP", ".3f"), ("SHD", ".1f")):
+def _print_adapter(cells: Cells) -> None:
+    for metric in ("mAP", "SHD"):
         _print("", f"| {metric} | " + " | ".join(f"{group} {kind}" for group, kind in cells) + " |", "|---" * (1 + len(cells)) + "|")
-        for method in dict.fromkeys(method for scores in cells.values() for method, _ in scores.values):
-            _print(f"| {method} | " + " | ".join(format(scores.mean(method, metric), form) for scores in cells.values()) + " |")
+        for method in _methods(cells.values()):
+            _print(f"| {method} | " + " | ".join(_format(scores.mean(method, metric), metric) for scores in cells.values()) + " |")
 
 
 def _print_rates() -> None:

@@ -19,7 +19,7 @@ from seacausal.config import DiscoverConfig
 from seacausal.data import Dataset
 from seacausal.graph.equivalence import class_members, essential_graph
 from seacausal.graph.metrics import score_auc, score_average_precision, score_orientation, score_shd
-from seacausal.views import view_dataset
+from seacausal.views import usual_subsets, view_dataset
 
 METRICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "mAP": score_average_precision,
@@ -59,7 +59,6 @@ def measure_identifiability(network: Network, *, graphs: int = 20, progress: Cal
 def predict_without(dataset: Dataset, network: Network, left_out: dict[str, tuple[str, ...]]) -> dict[str, np.ndarray]:
     """(d, d) probabilities of i -> j by name, each without the channel groups named; every column must vary."""
     config = DiscoverConfig()
-    d = len(dataset.names)
-    views = view_dataset(dataset, max(100, 5 * d), seed=config.seed, rows=config.rows, workers=config.workers)
+    views = view_dataset(dataset, usual_subsets(len(dataset.names)), seed=config.seed, rows=config.rows, workers=config.workers)
     assert views.kept.all()
     return {name: network.predict_table(views.channels, views.rows, set(GROUPS) - set(groups)) for name, groups in left_out.items()}
