@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,7 @@ from seacausal.data import Dataset, Degenerate, Subset
 from seacausal.estimate.compiled import Aside
 from seacausal.estimate.degenerate import find_degenerate
 from seacausal.estimate.gather import SubsetData, plan_rows
+from seacausal.estimate.graph_search import graph_search_compiled, graph_statistics
 from seacausal.estimate.local import LocalEstimates, estimate_gathered, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.statistics import global_statistics, gram_matrix, interventional_statistics, spaced_rows, standardise
@@ -92,19 +94,23 @@ def view_dataset(
     channels: dict[str, np.ndarray] = {}
     local = None
     wanted = d >= SUBSET_SIZE and subsets > 0
-    if d >= 2 and not (order_compiled() and (local_compiled() or not wanted)):
+    if d >= 2 and not (order_compiled() and graph_search_compiled() and (local_compiled() or not wanted)):
         begin(COMPILE)
         _compile(z, dataset.regime, targets, local=wanted)
         begin("statistics")
     if d >= 2:
         targeted = targets[dataset.regime] if dataset.interventional else None
+        control = control_rows(z, targeted)
+        controlled = gram if len(control) == n else gram_matrix(control)
+        search = ThreadPoolExecutor(1).submit(graph_statistics, controlled)  # compiled kernels let other threads go on
         channels = global_statistics(z, spread, targeted, gram=gram)
         if shown and statistic != "partial-correlation":
             channels["partial correlation"] = _score_pairs(statistic, z)
             np.fill_diagonal(channels["partial correlation"], 0)
-        control = control_rows(z, targeted)
         begin("order")
-        channels |= order_statistics(control, spread, gram if len(control) == n else gram_matrix(control))
+        channels |= order_statistics(control, spread, controlled)
+        begin("graph search")
+        channels |= search.result()
         if targeted is not None:
             channels |= interventional_statistics(z, targeted)
     if wanted:
@@ -228,7 +234,9 @@ def _name_degenerate(correlation: np.ndarray, dataset: Dataset, kept: np.ndarray
 def _compile(z: np.ndarray, regime: np.ndarray, targets: np.ndarray, *, local: bool) -> None:
     """All kernels that a run calls; those of the local estimates, more than half, in a second process at the same time."""
     with Aside("seacausal.estimate.local", "compile_local") if local and not local_compiled() else nullcontext() as aside:
-        order_statistics(z[:, :2], np.ones(2), gram_matrix(z[:, :2]))
+        gram = gram_matrix(z[:, :2])
+        order_statistics(z[:, :2], np.ones(2), gram)
+        graph_statistics(gram)
         if local:
             first = sample_subsets(np.ones((SUBSET_SIZE, SUBSET_SIZE)), 1, size=SUBSET_SIZE).variables
             data = SubsetData(z, regime, targets, first, plan_rows(regime, targets, generator=np.random.default_rng(0)))

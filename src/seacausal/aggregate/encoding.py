@@ -13,6 +13,11 @@ def _order_channels(score: str) -> tuple[str, ...]:
     return tuple(f"{score} order {measure}" for measure in ("precedence", "significance", "strength", "strength significance"))
 
 
+def _graph_channels(family: str) -> tuple[str, ...]:
+    full = tuple(f"{family} graph {measure}" for measure in ("precedence", "significance", "strength", "strength significance", "edge"))
+    return full + tuple(f"sparse {family} graph {measure}" for measure in ("significance", "strength significance", "edge"))
+
+
 CHANNELS: dict[str, tuple[str, ...]] = {
     "correlation": (
         "correlation",
@@ -49,6 +54,7 @@ CHANNELS: dict[str, tuple[str, ...]] = {
         *_order_channels("variance"),
     ),
     "orders": (*_order_channels("additive"), *_order_channels("entropy")),
+    "graphs": (*_graph_channels("linear"), *_graph_channels("additive")),
     "estimates": ("tail", "arrow", "circle", "posterior", "least adjacent", "covered", "visits"),
     "interventions": ("shift", "shift significance", "log variance ratio", "log variance ratio significance", "target", "target rows"),
 }

@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 
 from seacausal.estimate.compiled import is_compiled
+from seacausal.estimate.parents import quadratic
 from seacausal.estimate.statistics import ROWS_CAP, correlate_features, spaced_rows
 
 POWERS = 3
@@ -136,28 +137,13 @@ def _explain(lower: np.ndarray, inverse: np.ndarray, order: np.ndarray, block: i
                 x[a] = inverse[level, q * block + a]
                 for b in range(block):
                     matrix[a, b] = precision[q, a, b]
-            out[order[q], order[p]] = _quadratic(matrix, x)
+            out[order[q], order[p]] = quadratic(matrix, x)
         for row in range(level, level + block):
             for q in range(p + 1):
                 for a in range(block):
                     for b in range(block):
                         precision[q, a, b] += inverse[row, q * block + a] * inverse[row, q * block + b]
     return out
-
-
-@njit(cache=True, nogil=True)
-def _quadratic(matrix: np.ndarray, x: np.ndarray) -> float:
-    """Value of the inverse's quadratic form at x, by elimination in place."""
-    k = len(x)
-    total = 0.0
-    for a in range(k):
-        total += x[a] * x[a] / matrix[a, a]
-        for b in range(a + 1, k):
-            ratio = matrix[b, a] / matrix[a, a]
-            x[b] -= ratio * x[a]
-            for c in range(a + 1, k):
-                matrix[b, c] -= ratio * matrix[a, c]
-    return total
 
 
 @njit(cache=True, nogil=True)
@@ -208,7 +194,7 @@ def search_order(
                 for q in range(p, p + 2):
                     cost[q] = _cost(factor, residuals, order, weight, score, block, q)
                 at[p if down else p + 1] = _total(cost, score)
-            _margins(at, low, high, order, variable, before, behind, out)
+            margins(at, low, high, order, high, variable, before, behind, out)
             best = start
             for p in range(low, high + 1):
                 if at[p] < at[best] and at[p] <= at[start] - 1e-7:
@@ -232,18 +218,22 @@ def _total(cost: np.ndarray, score: int) -> float:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _margins(
-    at: np.ndarray, low: int, high: int, order: np.ndarray, variable: np.int64, before: np.ndarray, behind: np.ndarray, out: np.ndarray
+def margins(
+    at: np.ndarray, low: int, high: int, order: np.ndarray, place: int, variable: np.int64, before: np.ndarray, behind: np.ndarray, out: np.ndarray
 ) -> None:
-    """`variable` stands at `high` now; variables out of reach count as the farthest within it. `before` and `behind` (d,) are scratch."""
+    """Fill out[variable] (d,): the best score behind each other variable minus the best score before it, the others left in order.
+
+    `at` (d,) holds the scores of `variable` at the places `low` to `high`; it stands at `place` of the `order`. Variables out of reach count as the
+    farthest within it. `before` and `behind` (d,) are scratch.
+    """
     for p in range(low, high + 1):
         before[p] = min(at[p], before[p - 1]) if p > low else at[p]
     for p in range(high, low - 1, -1):
         behind[p] = min(at[p], behind[p + 1]) if p < high else at[p]
     for p in range(len(order)):
-        if p != high:
-            place = min(max(p, low), high - 1) if p < high else high - 1
-            out[variable, order[p]] = behind[place + 1] - before[place]
+        if p != place:
+            rank = min(max(p if p < place else p - 1, low), high - 1)
+            out[variable, order[p]] = behind[rank + 1] - before[rank]
 
 
 @njit(cache=True, nogil=True, fastmath=True)

@@ -10,7 +10,7 @@ from seacausal.data import Dataset
 from seacausal.errors import DataError
 from seacausal.simulate.cycles import close_cycles, draw_coefficients, solve_equilibrium
 from seacausal.simulate.graphs import GRAPHS, most_edges
-from seacausal.simulate.interventions import INTERVENTIONS, PERFECT, draw_off_targets, draw_sizes, draw_targets, shift
+from seacausal.simulate.interventions import INTERVENTIONS, PERFECT, draw_drift, draw_off_targets, draw_sizes, draw_targets, shift
 from seacausal.simulate.measurement import MEASUREMENTS
 from seacausal.simulate.mechanisms import MECHANISMS, draw_mechanism
 from seacausal.simulate.networks import read_network, sample_subgraph
@@ -68,6 +68,8 @@ class Simulation:
     """Regimes have `regime_rows` times or divided by up to this many rows, log-uniform, at least 1; 1 for equal regimes."""
     off_target: float = 0.0
     """Chance that a regime shifts one more variable, which is not named among its targets."""
+    drift: float = 0.0
+    """How far, in standard deviations, variables move from regime to regime on their own, as between batches or days."""
     intervention: str = "gaussian"
     """A key of `INTERVENTIONS`."""
     measurement: str = "none"
@@ -102,7 +104,7 @@ class Simulation:
 
     def _check_cycles(self) -> None:
         """Only what an equilibrium of linear equations is defined for."""
-        plain = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "mediators": 0, "off_target": 0.0}
+        plain = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "mediators": 0, "off_target": 0.0, "drift": 0.0}
         for name, needed in plain.items():
             if getattr(self, name) != needed:
                 raise DataError(f"`{name}` must be {needed!r} where there are `cycles`; found {getattr(self, name)!r}. Leave out one of them.")
@@ -127,6 +129,8 @@ class Simulation:
             raise DataError(f"`regime_spread` must be a factor of at least 1; found {self.regime_spread}.")
         if not 0 <= self.off_target <= 1:
             raise DataError(f"`off_target` must be a probability; found {self.off_target}.")
+        if not 0 <= self.drift < float("inf"):
+            raise DataError(f"`drift` must be a number of standard deviations of at least 0; found {self.drift}.")
         if self.observational_rows + self.targets * self.regime_rows < 1 or min(self.observational_rows, self.regime_rows) < 0:
             raise DataError(f"Row counts must not be negative and must add up to at least 1; found {self.observational_rows} and {self.regime_rows}.")
 
@@ -166,6 +170,8 @@ def _simulate_in_order(
     for variable in topological_order(adjacency):
         hit = targets[regime, variable] if variable < d else nothing
         own = _simulate_variable(simulation, active[:, adjacency[:, variable]], regime, len(targets), hit, generator)
+        if simulation.drift:
+            own += draw_drift(len(targets), simulation.drift * own.std(), generator=generator)[regime]
         if simulation.levels:
             own = _cut(own, int(generator.integers(2, simulation.levels + 1)), generator)
         if variable < d and off_targets[:, variable].any():

@@ -68,6 +68,8 @@ class Domain:
     """Share of interventional data sets whose regimes differ in size."""
     off_target: float = 0.1
     """Share of interventional data sets in which regimes hit variables they do not name."""
+    drift: float = 0.0
+    """Share of interventional data sets in which all variables move a little from regime to regime."""
     expression: float = 0.06
     """Share of data sets that are expression levels of single cells."""
     cycles: float = 0.03
@@ -110,8 +112,8 @@ def draw_specification(domain: Domain, variables: int, *, generator: np.random.G
     simulation = _draw_simulation(domain, variables, generator)
     count = int(generator.integers(1, 2 + variables // 5))
     if generator.random() < domain.cycles:
-        plain = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "mediators": 0, "off_target": 0.0, "intervention": "gaussian"}
-        return replace(simulation, cycles=count, **plain)
+        plain = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "mediators": 0, "off_target": 0.0, "drift": 0.0}
+        return replace(simulation, cycles=count, intervention="gaussian", **plain)
     return replace(simulation, selection=min(count, 2)) if generator.random() < domain.selection else simulation
 
 
@@ -147,6 +149,7 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         regime_rows=regime_rows,
         regime_spread=generator.uniform(1.5, 6) if unequal else 1.0,
         off_target=generator.uniform(0.1, 0.5) if targets and share() < domain.off_target else 0.0,
+        drift=np.exp(generator.uniform(np.log(0.03), np.log(0.6))) if targets and share() < domain.drift else 0.0,
         intervention=_draw_key(INTERVENTION_SHARES, generator),
         measurement=_draw_key(MEASUREMENT_SHARES, generator),
     )

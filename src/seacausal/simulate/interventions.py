@@ -49,6 +49,11 @@ def draw_off_targets(targets: np.ndarray, chance: float, *, generator: np.random
     return hit
 
 
+def draw_drift(regimes: int, spread: float, *, generator: np.random.Generator) -> np.ndarray:
+    """(r,) float32, how far one variable moves in each regime: normal, and twice as far or half as far in some regimes as in others."""
+    return (spread * np.exp(generator.normal(0, 0.7, regimes)) * generator.standard_normal(regimes)).astype(np.float32)
+
+
 def shift(own: np.ndarray, spread: float, generator: np.random.Generator) -> np.ndarray:
     """Moved by a constant of 0.5 to 3 standard deviations."""
     return own + np.float32(generator.uniform(0.5, 3) * generator.choice([-1, 1]) * spread)
