@@ -34,7 +34,7 @@ def find_peer(name: str) -> Peer:
     return peer
 
 
-@pytest.mark.parametrize("name", ["FLOP", "GIES", "GIES, twice the penalty", "BOSS"])
+@pytest.mark.parametrize("name", ["FLOP", "GIES", "GIES, twice the penalty", "BOSS", "BIC search"])
 def test_peers_find_a_class(name):
     """Both joined in one table: directions and undirected edges come out as ours."""
     both = np.zeros((8, 8), bool)

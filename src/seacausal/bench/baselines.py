@@ -79,5 +79,5 @@ BASELINES: dict[str, Callable[[Dataset], np.ndarray | None]] = {
     "vote": score_vote,
     "resolve": score_resolve,
 }
-WITHOUT_NETWORK = ("vote", "resolve")
+WITHOUT_NETWORK = ("vote", "resolve", "BIC search")
 """Those of our own making, which are no rivals."""

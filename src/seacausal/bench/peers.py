@@ -23,8 +23,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from seacausal.data import Dataset
+from seacausal.estimate.graph_search import graph_statistics
 from seacausal.estimate.order import control_rows
-from seacausal.estimate.statistics import spaced_rows, standardise
+from seacausal.estimate.statistics import gram_matrix, spaced_rows, standardise
 from seacausal.graph.marks import ARROW, NO_EDGE, TAIL
 
 RESTARTS = 20
@@ -93,12 +94,19 @@ def find_lingam(dataset: Dataset) -> np.ndarray:
     return to_marks(np.asarray(found.adjacency_matrix_).T != 0)
 
 
+def find_graph(dataset: Dataset) -> np.ndarray:
+    """The linear graph that our own network is shown (`estimate.graph_search`), alone."""
+    edge = graph_statistics(gram_matrix(_free_rows(dataset)))["linear graph edge"]
+    return to_marks(edge > 0)
+
+
 PEERS = (
     Peer("FLOP", "flopsearch", "flopsearch==0.3.0", find_flop),
     Peer("GIES", "gies", "gies==0.0.3", find_gies, SLOW),
     Peer("GIES, twice the penalty", "gies", "gies==0.0.3", lambda dataset: find_gies(dataset, penalty=2.0), SLOW),
     Peer("BOSS", "causallearn.search.PermutationBased.BOSS", "causal-learn==0.1.4.8", find_boss, SLOW),
     Peer("DirectLiNGAM", "lingam", "lingam==1.13.0", find_lingam, SLOW),
+    Peer("BIC search", "seacausal", "seacausal", find_graph),
 )
 
 
