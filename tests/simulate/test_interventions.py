@@ -9,7 +9,7 @@ import pytest
 import seacausal.simulate.dataset
 from seacausal.simulate.dataset import Simulation, simulate_dataset, topological_order
 from seacausal.simulate.graphs import GRAPHS
-from seacausal.simulate.interventions import INTERVENTIONS, PERFECT, draw_off_targets, draw_sizes, draw_targets
+from seacausal.simulate.interventions import INTERVENTIONS, PERFECT, draw_drift, draw_off_targets, draw_sizes, draw_targets
 from seacausal.simulate.mechanisms import MECHANISMS, draw_mechanism
 
 DIAMOND = {1: [0], 2: [0], 3: [1, 2]}
@@ -227,8 +227,33 @@ def test_off_targets_are_shifted_and_not_named(intervened):
     assert [sum(hit for regime, hit in moved if regime == one) for one in range(1, 5)] == [1, 1, 1, 1]
 
 
+def test_drift_moves_every_variable_in_every_regime_by_its_own_amount(intervened):
+    """The level of a mechanism differs between regimes, and its slopes do not."""
+
+    def levels(dataset) -> np.ndarray:
+        out = np.full((5, 4), np.nan)
+        for child in range(4):
+            parents = DIAMOND.get(child, [])
+            slopes = regress(dataset.values[dataset.regime == 0].astype(float), child, parents)[0]
+            for regime in range(5):
+                values = dataset.values[dataset.regime == regime].astype(float)
+                if not dataset.targets[regime, child]:
+                    out[regime, child] = values[:, child].mean() - values[:, parents].mean(0) @ slopes
+        return out - out[0]
+
+    still, drifting = levels(intervened()), levels(intervened(drift=0.5))
+    assert np.nanmax(np.abs(still)) < 0.15
+    assert np.nanstd(drifting[1:]) > 0.2
+    assert (np.abs(drifting[1:])[~np.isnan(drifting[1:])] > 0.02).mean() > 0.8
+
+
+def test_drift_has_the_size_asked_for():
+    moved = np.array([draw_drift(400, 0.3, generator=np.random.default_rng(seed)) for seed in range(50)])
+    assert np.median(np.abs(moved)) == pytest.approx(0.3 * 0.6745, rel=0.15)  # the median of a normal's size times that of a log-normal
+
+
 def test_the_seed_decides_every_byte_of_every_option():
-    fields = {"targets": 6, "regime_rows": 20, "targets_per_regime": 2, "regime_spread": 5.0, "off_target": 0.5}
+    fields = {"targets": 6, "regime_rows": 20, "targets_per_regime": 2, "regime_spread": 5.0, "off_target": 0.5, "drift": 0.2}
     for intervention in INTERVENTIONS:
         first, again, other = (
             simulate_dataset(Simulation(intervention=intervention, **fields), generator=np.random.default_rng(seed)) for seed in (7, 7, 8)
