@@ -14,10 +14,10 @@ from seacausal.data import Dataset, Degenerate, Subset
 from seacausal.estimate.compiled import Aside
 from seacausal.estimate.degenerate import find_degenerate
 from seacausal.estimate.gather import SubsetData, plan_rows
-from seacausal.estimate.graph_search import graph_search_compiled, graph_statistics
+from seacausal.estimate.graph_search import graph_search_compiled, graph_statistics, interventional_graph_statistics
 from seacausal.estimate.local import LocalEstimates, estimate_gathered, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
-from seacausal.estimate.statistics import global_statistics, gram_matrix, interventional_statistics, spaced_rows, standardise
+from seacausal.estimate.statistics import exclude_targets, global_statistics, gram_matrix, interventional_statistics, spaced_rows, standardise
 from seacausal.sample.subsets import sample_subsets
 
 SUBSET_SIZE = 5
@@ -102,8 +102,9 @@ def view_dataset(
         targeted = targets[dataset.regime] if dataset.interventional else None
         control = control_rows(z, targeted)
         controlled = gram if len(control) == n else gram_matrix(control)
-        search = ThreadPoolExecutor(1).submit(graph_statistics, controlled)  # compiled kernels let other threads go on
-        channels = global_statistics(z, spread, targeted, gram=gram)
+        grams = exclude_targets(gram, z, targeted)
+        search = ThreadPoolExecutor(1).submit(_search_graphs, controlled, grams, dataset.targets[:, kept])  # beside what follows
+        channels = global_statistics(z, spread, targeted, grams=grams)
         if shown and statistic != "partial-correlation":
             channels["partial correlation"] = _score_pairs(statistic, z)
             np.fill_diagonal(channels["partial correlation"], 0)
@@ -224,6 +225,11 @@ def _keep_varying(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     if kept.all():
         return z, spread, dataset.targets, kept
     return np.ascontiguousarray(z[:, kept]), spread[kept], dataset.targets[:, kept], kept
+
+
+def _search_graphs(gram: np.ndarray, grams: tuple[list[np.ndarray], np.ndarray], targets: np.ndarray) -> dict[str, np.ndarray]:
+    found = graph_statistics(gram)
+    return found | interventional_graph_statistics(*grams, targets) if targets.any() else found
 
 
 def _name_degenerate(correlation: np.ndarray, dataset: Dataset, kept: np.ndarray) -> Degenerate:

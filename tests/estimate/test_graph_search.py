@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from numba import njit
 
-from seacausal.estimate import graph_search
-from seacausal.estimate.graph_search import graph_statistics, search_graph
+from seacausal.data import Dataset
+from seacausal.estimate import graph_search, statistics
+from seacausal.estimate.graph_search import graph_statistics, interventional_graph_statistics, search_graph
 from seacausal.estimate.parents import MOST, copy_parents, drop_parent, fit_parents, lose_parents, new_task, no_parents, try_parent
-from seacausal.estimate.statistics import gram_matrix, standardise
+from seacausal.estimate.statistics import exclude_targets, gram_matrix, standardise
 from seacausal.graph.equivalence import essential_graph
 from seacausal.graph.metrics import is_acyclic, score_mark_distance
 from seacausal.simulate.dataset import Simulation, simulate_dataset
@@ -28,7 +29,7 @@ def start(matrix: np.ndarray, block: int = 1, penalty: float = 0.01, order=None)
     d = len(matrix) // block
     graph = no_parents(np.arange(d) if order is None else np.asarray(order), block)
     graph.variance[:] = matrix.diagonal()[::block]
-    return new_task(matrix, block, penalty), graph
+    return new_task(matrix[None], np.zeros(d, np.int64), np.ones(d), block, penalty), graph
 
 
 def left(matrix: np.ndarray, block: int, y: int, parents) -> float:
@@ -173,7 +174,7 @@ def powerset(values):
 def test_no_graph_of_five_variables_scores_better(seed):
     dataset = simulated(seed, variables=5, edges=6, observational_rows=400)
     matrix = correlated(dataset.values)
-    _, found = search_graph(matrix, 1, np.arange(5), 400, 20)
+    _, found = search_graph(matrix[None], np.arange(5), 400, jumps=20)
     penalty = (math.log(400) + 2 * math.log(5)) / 400
     score = sum(math.log(left(matrix, 1, y, np.flatnonzero(found.graph[:, y]).tolist())) + penalty * found.graph[:, y].sum() for y in range(5))
     assert is_acyclic(found.graph)
@@ -189,7 +190,7 @@ def test_equivalence_class_of_linear_gaussian_data(d, edges, most):
     dataset = simulated(1, variables=d, edges=edges, observational_rows=1000 * d, root_law="gaussian")
     matrix = correlated(dataset.values)
     order = np.argsort(np.linalg.inv(matrix).diagonal())
-    _, found = search_graph(matrix, 1, order, len(dataset.values), 20)
+    _, found = search_graph(matrix[None], order, len(dataset.values), jumps=20)
     assert distance(found.graph, dataset.adjacency) <= most
 
 
@@ -197,24 +198,24 @@ def test_without_annealing_a_dense_graph_is_not_found(monkeypatch):
     dataset = simulated(2, variables=60, edges=240, observational_rows=60_000, root_law="gaussian")
     matrix = correlated(dataset.values)
     order = np.argsort(np.linalg.inv(matrix).diagonal())
-    annealed = search_graph(matrix, 1, order, 60_000, 0)[1].graph
+    annealed = search_graph(matrix[None], order, 60_000, jumps=0)[1].graph
     monkeypatch.setattr(graph_search, "STAGES", ())
-    at_once = search_graph(matrix, 1, order, 60_000, 0)[1].graph
+    at_once = search_graph(matrix[None], order, 60_000, jumps=0)[1].graph
     assert distance(annealed, dataset.adjacency) <= 10 < distance(at_once, dataset.adjacency)
 
 
 def test_a_table_with_few_rows_has_one_stage():
     matrix = features(8, 6, 1)
-    sparse, found = search_graph(matrix, 1, np.arange(6), 80, 5)
+    sparse, found = search_graph(matrix[None], np.arange(6), 80, jumps=5)
     assert sparse is found
     assert found.rows == 80
 
 
 def test_stages_end_when_the_work_is_done(monkeypatch):
     matrix = features(9, 12, 3)
-    assert search_graph(matrix, 3, np.arange(12), 50_000, 0)[1].rows == 50_000
-    monkeypatch.setattr(graph_search, "STAGE_WORK", 1)
-    sparse, found = search_graph(matrix, 3, np.arange(12), 50_000, 0)
+    assert search_graph(matrix[None], np.arange(12), 50_000, jumps=0)[1].rows == 50_000
+    monkeypatch.setattr(graph_search, "STAGES_WORK", 1)
+    sparse, found = search_graph(matrix[None], np.arange(12), 50_000, jumps=0)
     assert sparse is found
     assert found.rows == graph_search.SPARSE
 
@@ -223,7 +224,7 @@ def test_order_of_start_does_not_matter_for_an_easy_graph():
     dataset = simulated(3, variables=8, edges=8, observational_rows=5000)
     matrix = correlated(dataset.values)
     orders = [np.random.default_rng(seed).permutation(8) for seed in range(6)]
-    classes = [essential_graph(search_graph(matrix, 1, order, 5000, 20)[1].graph) for order in orders]
+    classes = [essential_graph(search_graph(matrix[None], order, 5000, jumps=20)[1].graph) for order in orders]
     assert all((one == classes[0]).all() for one in classes)
 
 
@@ -295,3 +296,68 @@ def test_columns_in_another_order_give_the_same_channels():
     here, there = channels_of(values), channels_of(values[:, shuffled])
     for name in ("linear graph edge", "sparse additive graph edge"):
         assert np.array_equal(here[name][np.ix_(shuffled, shuffled)], there[name])
+
+
+# Interventions
+
+
+def targeted_channels(dataset) -> dict[str, np.ndarray]:
+    z = standardise(dataset.values)[0]
+    return interventional_graph_statistics(*exclude_targets(gram_matrix(z), z, dataset.targets[dataset.regime]), dataset.targets)
+
+
+@pytest.mark.parametrize("mechanism", ["linear", "nn-additive"])
+def test_every_variable_intervened_on_directs_every_edge(mechanism):
+    dataset = simulated(3, variables=10, edges=12, mechanisms=(mechanism,), observational_rows=800, targets=10, regime_rows=800)
+    channels = targeted_channels(dataset)
+    family = "linear" if mechanism == "linear" else "additive"
+    found = channels[f"targeted {family} graph edge"] > 0
+    assert (found != dataset.adjacency).sum() <= (0 if mechanism == "linear" else 3)
+    i, j = np.nonzero(dataset.adjacency)
+    precedence = channels["targeted linear graph precedence"]
+    assert (precedence[i, j] > precedence[j, i]).mean() > 0.9
+
+
+def test_a_regime_directs_the_edges_of_its_target_and_leaves_the_rest_open():
+    """1 <- 0 -> 2 with 0 set in a regime of its own, and 3 -> 4 alone."""
+    generator = np.random.default_rng(0)
+    x = generator.standard_normal((4000, 5))
+    x[2000:, 0] = 1 + 2 * generator.standard_normal(2000)
+    x[:, 1] += x[:, 0]
+    x[:, 2] += x[:, 0]
+    x[:, 4] += x[:, 3]
+    targets = np.zeros((2, 5), bool)
+    targets[1, 0] = True
+    dataset = Dataset(x, tuple("abcde"), np.repeat([0, 1], 2000), targets)
+    edge = targeted_channels(dataset)["targeted linear graph edge"]
+    expected = np.zeros((5, 5))
+    expected[0, [1, 2]] = 1
+    expected[3, 4] = expected[4, 3] = 0.5
+    assert edge.tolist() == expected.tolist()
+
+
+def test_a_child_is_fitted_on_the_rows_in_which_it_is_no_target():
+    """1 <- 0 in the free rows; where 1 is set, it has nothing to do with 0."""
+    generator = np.random.default_rng(0)
+    z = generator.standard_normal((2000, 2))
+    z[:1000, 1] = 0.6 * z[:1000, 0] + 0.8 * z[:1000, 1]
+    targeted = np.zeros((2000, 2), bool)
+    targeted[1000:, 1] = True
+    grams, which = exclude_targets(gram_matrix(z), z, targeted)
+    assert which.tolist() == [0, 1]
+    np.testing.assert_allclose(grams[1], gram_matrix(z[:1000]), atol=1e-8)
+    channels = interventional_graph_statistics(grams, which, np.array([[False, False], [False, True]]))
+    slope = np.corrcoef(z[:1000].T)[0, 1]
+    assert channels["targeted linear graph edge"].tolist() == [[0, 1], [0, 0]]
+    assert np.sinh(channels["targeted linear graph strength"][0, 1]) == pytest.approx(-math.log(1 - slope**2), abs=1e-4)
+
+
+def test_beyond_the_limit_rows_are_left_out_nowhere(monkeypatch):
+    monkeypatch.setattr(statistics, "EXCLUSION", 3)
+    z = np.random.default_rng(0).standard_normal((100, 4))
+    targeted = np.zeros((100, 4), bool)
+    targeted[:20, 1] = True
+    grams, which = exclude_targets(gram_matrix(z), z, targeted)
+    assert len(grams) == 1
+    assert not which.any()
+    assert len(interventional_graph_statistics(grams, which, targeted[:1])) == 8

@@ -8,8 +8,18 @@ from scipy import stats
 
 from seacausal.aggregate.encoding import CHANNELS
 from seacausal.estimate import statistics
+from seacausal.estimate.graph_search import graph_statistics, interventional_graph_statistics
 from seacausal.estimate.order import control_rows, order_statistics
-from seacausal.estimate.statistics import CHUNK, CLIP, ROWS_CAP, global_statistics, gram_matrix, interventional_statistics, standardise
+from seacausal.estimate.statistics import (
+    CHUNK,
+    CLIP,
+    ROWS_CAP,
+    exclude_targets,
+    global_statistics,
+    gram_matrix,
+    interventional_statistics,
+    standardise,
+)
 
 RANKS = ("rank correlation", "rank partial correlation")
 """Of all rows, whatever was a target in them."""
@@ -253,8 +263,11 @@ def intervened_table(seed: int, d: int = 5, rows: int = 100) -> tuple[np.ndarray
 def everything_of(table: np.ndarray, targeted: np.ndarray | None) -> dict[str, np.ndarray]:
     z, _, spread = standardise(table)
     control = control_rows(z, targeted)
-    found = global_statistics(z, spread, targeted) | order_statistics(control, spread, gram_matrix(control))
-    return found if targeted is None else found | interventional_statistics(z, targeted)
+    found = global_statistics(z, spread, targeted) | order_statistics(control, spread, gram_matrix(control)) | graph_statistics(gram_matrix(control))
+    if targeted is None:
+        return found
+    searched = interventional_graph_statistics(*exclude_targets(gram_matrix(z), z, targeted), np.unique(targeted, axis=0))
+    return found | interventional_statistics(z, targeted) | searched
 
 
 @pytest.mark.parametrize("interventions", [False, True])
@@ -356,15 +369,16 @@ def test_interventional_statistics(control):
 
 
 @pytest.mark.parametrize("interventions", [False, True])
-def test_a_gram_matrix_may_be_handed_in(interventions):
+def test_gram_matrices_may_be_handed_in(interventions):
     table, targeted = intervened_table(8)
     z, _, spread = standardise(table)
     expected = global_statistics(z, spread, targeted if interventions else None)
-    found = global_statistics(z, spread, targeted if interventions else None, gram=gram_matrix(z))
+    known = exclude_targets(gram_matrix(z), z, targeted if interventions else None)
+    found = global_statistics(z, spread, targeted if interventions else None, grams=known)
     for name, value in expected.items():
         np.testing.assert_array_equal(found[name], value, err_msg=name)
     if not interventions:
-        half = global_statistics(z, spread, None, gram=gram_matrix(z[::2]))  # it is looked at indeed
+        half = global_statistics(z, spread, None, grams=exclude_targets(gram_matrix(z[::2]), z[::2], None))  # it is looked at indeed
         np.testing.assert_array_equal(half["cubic"], global_statistics(z[::2], spread, None)["cubic"])
 
 
@@ -438,4 +452,6 @@ def test_every_channel_is_a_statistic_and_the_other_way_round():
     table, targeted = intervened_table(7)
     local = set(CHANNELS["estimates"])
     assert everything_of(table, targeted).keys() == {name for names in CHANNELS.values() for name in names} - local
-    assert everything_of(table, None).keys() == {name for group in ("correlation", "moments", "variances", "orders") for name in CHANNELS[group]}
+    assert everything_of(table, None).keys() == {
+        name for group in ("correlation", "moments", "variances", "orders", "graphs") for name in CHANNELS[group]
+    }

@@ -14,8 +14,11 @@ def _order_channels(score: str) -> tuple[str, ...]:
 
 
 def _graph_channels(family: str) -> tuple[str, ...]:
-    full = tuple(f"{family} graph {measure}" for measure in ("precedence", "significance", "strength", "strength significance", "edge"))
-    return full + tuple(f"sparse {family} graph {measure}" for measure in ("significance", "strength significance", "edge"))
+    return (f"{family} graph precedence", f"{family} graph strength", *_few_channels(family))
+
+
+def _few_channels(family: str) -> tuple[str, ...]:
+    return tuple(f"{family} graph {measure}" for measure in ("significance", "strength significance", "edge"))
 
 
 CHANNELS: dict[str, tuple[str, ...]] = {
@@ -54,9 +57,15 @@ CHANNELS: dict[str, tuple[str, ...]] = {
         *_order_channels("variance"),
     ),
     "orders": (*_order_channels("additive"), *_order_channels("entropy")),
-    "graphs": (*_graph_channels("linear"), *_graph_channels("additive")),
+    "graphs": (
+        *(*_graph_channels("linear"), *_few_channels("sparse linear")),
+        *(*_graph_channels("additive"), *_few_channels("sparse additive")),
+    ),
     "estimates": ("tail", "arrow", "circle", "posterior", "least adjacent", "covered", "visits"),
-    "interventions": ("shift", "shift significance", "log variance ratio", "log variance ratio significance", "target", "target rows"),
+    "interventions": (
+        *("shift", "shift significance", "log variance ratio", "log variance ratio significance", "target", "target rows"),
+        *(*_graph_channels("targeted linear"), *_few_channels("targeted additive")),
+    ),
 }
 """Group: its channels."""
 LOG_VARIANCES = CHANNELS["variances"][:4]

@@ -24,7 +24,7 @@ import numpy as np
 from numba import njit
 
 from seacausal.estimate.compiled import is_compiled
-from seacausal.estimate.order import PASSES, REACH, margins
+from seacausal.estimate.order import PASSES, REACH, Channels, margins
 from seacausal.estimate.parents import GAIN, INNER, MOST, copy_parents, fit_parents, lose_parents, new_task, no_parents, try_parent
 from seacausal.estimate.statistics import ROWS_CAP, correlate_features
 from seacausal.graph.equivalence import essential_graph
@@ -36,8 +36,9 @@ SPARSE = 1_000
 """The stage whose graph is a view of its own: the truth is no sum of cubics, and more rows explain that by further parents."""
 JUMPS, MOVES = 20, 2
 """Jumps in the search for a linear graph, or one for every second variable if that is more; and variables that jump at once."""
-STAGE_WORK, JUMP_WORK = 2e8, 2e7
-"""Multiplications (1e9 take about two seconds) after which there are no further stages, and no further jumps."""
+STAGES_WORK, STAGE_WORK, JUMP_WORK = 2e8, 1e9, 2e7
+"""Multiplications (1e9 take about a second) after which there are no further stages, no further moves in a stage, and no further jumps."""
+FEW = ("significance", "strength significance", "edge")
 INLINE = njit(cache=True, nogil=True, inline="always")
 
 
@@ -52,9 +53,11 @@ class Found(NamedTuple):
     """(d, d), the logarithm of how much more variance j keeps without i, or would lose by i if i stands before j and is no parent."""
     rows: int
     """What the penalty is made for."""
+    order: np.ndarray
+    """(d,) variables; parents stand before children."""
 
 
-def graph_statistics(gram: np.ndarray) -> dict[str, np.ndarray]:
+def graph_statistics(gram: np.ndarray) -> Channels:
     """Search both families.
 
     Parameters
@@ -67,20 +70,40 @@ def graph_statistics(gram: np.ndarray) -> dict[str, np.ndarray]:
     (d, d) arrays, compressed, five for each family: "precedence", its "significance" (the same of all rows), "strength", its significance (see
     `Found`), and "edge" (1 for i -> j, 1/2 where the class of the linear graph has i --- j); and three of each, called "sparse", for `SPARSE` rows.
     """
-    correlation = correlate_features(gram)[2]
-    d = len(correlation) // 3
-    together = np.arange(3 * d).reshape(3, d).T.ravel()
-    cubic = correlation[np.ix_(together, together)] + 1e-6 * np.eye(3 * d)
-    linear = np.ascontiguousarray(cubic[::3, ::3])
-    order = np.argsort(np.linalg.inv(linear + 1e-3 * np.eye(d)).diagonal(), kind="stable")
+    linear, cubic = _correlate([gram])
+    d, rows = len(linear[0]), int(gram[0, 0])
     out = {}
-    for family, matrix, jumps in ("linear graph", linear, max(JUMPS, d // 2)), ("additive graph", cubic, 0):
-        block = len(matrix) // d
-        sparse, found = search_graph(matrix, block, order, int(gram[0, 0]), jumps)
-        few, full = _measure(sparse, block), _measure(found, block)
-        out |= {f"{family} {measure}": full[measure] for measure in full}
-        out |= {f"sparse {family} {measure}": few[measure] for measure in ("significance", "strength significance", "edge")}
+    for family, matrices, jumps in ("linear", linear, max(JUMPS, d // 2)), ("additive", cubic, 0):
+        sparse, found = search_graph(matrices, _first(linear[0]), rows, jumps=jumps)
+        few, full = (_measure(one, essential_graph(one.graph) if family == "linear" else None) for one in (sparse, found))
+        out |= {f"{family} graph {measure}": full[measure] for measure in full}
+        out |= {f"sparse {family} graph {measure}": few[measure] for measure in FEW}
     return out
+
+
+def interventional_graph_statistics(grams: list[np.ndarray], which: np.ndarray, targets: np.ndarray) -> Channels:
+    """Search both families, every child on the rows in which it is no target: there its mechanism is the same in all regimes.
+
+    Parameters
+    ----------
+    grams, which
+        `statistics.exclude_targets`.
+    targets
+        (r, d) bool, see `essential_graph`.
+
+    Returns
+    -------
+    (d, d) arrays as of `graph_statistics`: five for the linear family and three for the sparse additive one, called "targeted".
+    """
+    linear, cubic = _correlate(grams)
+    rows = int(grams[0][0, 0])
+    weight = np.array([grams[one][0, 0] / rows for one in which])
+    _, found = search_graph(linear, _first(linear[0]), rows, which, weight)
+    full = _measure(found, essential_graph(found.graph, targets))
+    sparse, _ = search_graph(cubic, found.order, min(rows, SPARSE), which, weight)
+    few = _measure(sparse, None)
+    out = {f"targeted linear graph {measure}": full[measure] for measure in full}
+    return out | {f"targeted additive graph {measure}": few[measure] for measure in FEW}
 
 
 def graph_search_compiled() -> bool:
@@ -88,17 +111,21 @@ def graph_search_compiled() -> bool:
     return is_compiled(search)
 
 
-def search_graph(matrix: np.ndarray, block: int, order: np.ndarray, rows: int, jumps: int) -> tuple[Found, Found]:
+def search_graph(
+    matrices: np.ndarray, order: np.ndarray, rows: int, which: np.ndarray | None = None, weight: np.ndarray | None = None, *, jumps: int = 0
+) -> tuple[Found, Found]:
     """Search by stages, and jump in the last.
 
     Parameters
     ----------
-    matrix
-        (d k, d k) correlations of the features, the k = `block` columns of a variable side by side, itself first.
+    matrices
+        (g, d k, d k) correlations of the features, the k columns of a variable side by side, itself first.
     order
         (d,) variables, where the search begins.
     rows
         n.
+    which, weight
+        (d,) which of the matrices a child is fitted to, and how large a share of the rows that is; the first, and all, where they are None.
     jumps
         How often variables jump.
 
@@ -107,27 +134,41 @@ def search_graph(matrix: np.ndarray, block: int, order: np.ndarray, rows: int, j
     What is found with the penalty of up to `SPARSE` rows, and with that of all, or as many as there was time for.
     """
     d, work = len(order), 0.0
+    block = matrices.shape[-1] // d
+    which, weight = np.zeros(d, np.int64) if which is None else which, np.ones(d) if weight is None else weight
     generator = np.random.default_rng(0)
     drawn = np.stack([generator.integers(0, d, (jumps, MOVES)), generator.integers(0, d, (jumps, MOVES))], -1)
     found: list[Found] = []
     for stage in (*(stage for stage in STAGES if stage < rows), rows):
-        if stage > SPARSE and work > STAGE_WORK:
+        if stage > SPARSE and work > STAGES_WORK:
             break
-        task = new_task(matrix, block, block * (math.log(rows) + 2 * math.log(d)) / stage)
+        task = new_task(matrices, which, weight, block, block * (math.log(rows) + 2 * math.log(d)) / stage)
         graphs = no_parents(order, block), no_parents(order, block), no_parents(order, block)
-        precedence, strength = search(task, *graphs, max(8, REACH // d**2), PASSES, drawn if stage == rows else drawn[:0], JUMP_WORK)
+        precedence, strength = search(task, *graphs, max(8, REACH // d**2), PASSES, drawn if stage == rows else drawn[:0], JUMP_WORK, STAGE_WORK)
         work += task.work[0]
         order = graphs[0].order
-        found.append(Found(graphs[0].joined, precedence, strength, stage))
+        found.append(Found(graphs[0].joined, precedence, strength, stage, order))
     return next(one for one in reversed(found) if one.rows <= SPARSE or one is found[0]), found[-1]
 
 
-def _measure(found: Found, block: int) -> dict[str, np.ndarray]:
-    """The channels."""
+def _correlate(grams: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """(g, d, d) and (g, 3d, 3d) correlations of the variables, and of their powers side by side."""
+    d = len(grams[0]) // 3
+    together = np.arange(3 * d).reshape(3, d).T.ravel()
+    cubic = np.stack([correlate_features(gram)[2][np.ix_(together, together)] + 1e-6 * np.eye(3 * d) for gram in grams])
+    return np.ascontiguousarray(cubic[:, ::3, ::3]), cubic
+
+
+def _first(correlation: np.ndarray) -> np.ndarray:
+    """(d,) where the search begins: what all others explain best comes last."""
+    return np.argsort(np.linalg.inv(correlation + 1e-3 * np.eye(len(correlation))).diagonal(), kind="stable")
+
+
+def _measure(found: Found, marks: np.ndarray | None) -> Channels:
+    """The channels; `marks` are those of the graph's class, where the score cannot tell its graphs apart."""
     count = min(found.rows, ROWS_CAP)
     edge = found.graph.astype(float)
-    if block == 1:
-        marks = essential_graph(found.graph)
+    if marks is not None:
         edge[(marks == TAIL) & (marks.T == TAIL)] = 0.5
     return {
         "precedence": np.arcsinh(4 * found.precedence),
@@ -139,7 +180,7 @@ def _measure(found: Found, block: int) -> dict[str, np.ndarray]:
 
 
 @njit(cache=True, nogil=True)
-def search(task, graph, kept, best, reach, passes, jumps, work):  # pragma: no cover - compiled
+def search(task, graph, kept, best, reach, passes, jumps, jump_work, work):  # pragma: no cover - compiled
     """Search from the order of `graph`, and from where each of the `jumps` leads from the best graph so far.
 
     Parameters
@@ -154,8 +195,8 @@ def search(task, graph, kept, best, reach, passes, jumps, work):  # pragma: no c
         Rounds in which every variable is tried at every place.
     jumps
         (r, m, 2) variables and their new places, m moves at once.
-    work
-        Multiplications after which there are no further jumps.
+    jump_work, work
+        Multiplications after which there are no further jumps, and no further moves.
 
     Returns
     -------
@@ -165,18 +206,18 @@ def search(task, graph, kept, best, reach, passes, jumps, work):  # pragma: no c
     at, touched, active = np.empty(d), np.zeros(d, np.bool_), np.ones(d, np.bool_)
     precedence = np.zeros((d, d))
     for y in range(d):
-        graph.variance[y] = task.matrix[y * task.block, y * task.block]
+        graph.variance[y] = task.matrices[task.which[y], y * task.block, y * task.block]
         fit_parents(task, graph, y, np.int64(MOST), d)
     for jump in range(len(jumps) + 1):
         change = 0.0
         if jump > 0:
-            if task.work[0] > work:
+            if task.work[0] > jump_work:
                 break
             for move in range(jumps.shape[1]):
                 variable = jumps[jump - 1, move, 0]
                 change += _walk(task, graph, variable, jumps[jump - 1, move, 1], kept, touched, at)
                 _activate(graph, variable, touched, active)
-        change += _descend(task, graph, reach, passes, kept, touched, active, precedence)
+        change += _descend(task, graph, reach, passes, work, kept, touched, active, precedence)
         better = change < -GAIN or jump == 0
         source, target = (graph, best) if better else (best, graph)
         for y in range(d):
@@ -185,12 +226,12 @@ def search(task, graph, kept, best, reach, passes, jumps, work):  # pragma: no c
             active[y] = False
     for y in range(d):
         active[y] = True
-    _descend(task, graph, reach, 1, kept, touched, active, precedence)
+    _descend(task, graph, reach, 1, work, kept, touched, active, precedence)
     return precedence, _weigh_edges(task, graph)
 
 
 @INNER
-def _descend(task, graph, reach, passes, kept, touched, active, precedence):  # pragma: no cover - compiled
+def _descend(task, graph, reach, passes, work, kept, touched, active, precedence):  # pragma: no cover - compiled
     """Move the active variables to their best places, which makes others active, until none is; returns the change of the score."""
     d = len(graph.order)
     at, before, behind, turns = np.empty(d), np.empty(d), np.empty(d), np.empty(d, np.int64)
@@ -200,7 +241,7 @@ def _descend(task, graph, reach, passes, kept, touched, active, precedence):  # 
         for p in range(d):
             turns[p] = graph.order[p]
         for variable in turns:
-            if not active[variable]:
+            if not active[variable] or task.work[0] > work:
                 continue
             idle = active[variable] = False
             start = graph.place[variable]
@@ -255,15 +296,15 @@ def _walk(task, graph, variable, place, kept, touched, at):  # pragma: no cover 
                 while graph.parents[b, slot] != a:
                     slot += 1
             else:
-                if graph.counts[a] == MOST or try_parent(task, graph, a, b) >= graph.variance[a] * task.worth:
+                if graph.counts[a] == MOST or try_parent(task, graph, a, b) >= graph.variance[a] * task.worth[a]:
                     continue
                 c = b
             if not touched[y]:
                 touched[y] = True
                 copy_parents(graph, kept, y)
-            change -= math.log(graph.variance[y]) + task.penalty * graph.counts[y]
+            change -= task.weight[y] * math.log(graph.variance[y]) + task.penalty * graph.counts[y]
             fit_parents(task, graph, y, slot, c)
-            change += math.log(graph.variance[y]) + task.penalty * graph.counts[y]
+            change += task.weight[y] * math.log(graph.variance[y]) + task.penalty * graph.counts[y]
         p += step
         at[p] = change
     return change

@@ -28,14 +28,18 @@ INNER, FAST_INNER = njit(**OPTIONS), njit(fastmath=True, **OPTIONS)
 class Task(NamedTuple):
     """What is searched for."""
 
-    matrix: np.ndarray
-    """(d k, d k) correlations of the features, the k of a variable side by side, itself first."""
+    matrices: np.ndarray
+    """(g, d k, d k) correlations of the features, the k of a variable side by side, itself first."""
+    which: np.ndarray
+    """(d,) in which of the matrices a child is found."""
     block: int
     """k."""
     penalty: float
     """Of an edge, in -2 log-likelihoods a row."""
-    worth: float
-    """Of what is left of a child's variance, the share that one more parent has to leave at most."""
+    weight: np.ndarray
+    """(d,) share of the rows that a child is fitted on."""
+    worth: np.ndarray
+    """(d,) of what is left of a child's variance, the share that one more parent has to leave at most."""
     work: np.ndarray
     """(1,) counts multiplications."""
     inverse: np.ndarray
@@ -67,9 +71,10 @@ class Parents(NamedTuple):
     """(d,) what the parents leave of the child."""
 
 
-def new_task(matrix: np.ndarray, block: int, penalty: float) -> Task:
+def new_task(matrices: np.ndarray, which: np.ndarray, weight: np.ndarray, block: int, penalty: float) -> Task:
     """With its scratch."""
-    return Task(matrix, block, penalty, math.exp(-penalty - GAIN), np.zeros(1, np.int64), np.empty((MOST * block, MOST * block)), np.empty(MOST))
+    worth = np.exp(-penalty / weight - GAIN)
+    return Task(matrices, which, block, penalty, weight, worth, np.zeros(1, np.int64), np.empty((MOST * block, MOST * block)), np.empty(MOST))
 
 
 def no_parents(order: np.ndarray, block: int) -> Parents:
@@ -83,7 +88,7 @@ def no_parents(order: np.ndarray, block: int) -> Parents:
 @FAST_INNER
 def try_parent(task, graph, y, c):  # pragma: no cover - compiled
     """Variance of y that one more parent c would leave; its rows are written behind the others."""
-    matrix, block = task.matrix, task.block
+    matrix, block = task.matrices[task.which[y]], task.block
     factor, loads, feature = graph.factor[y], graph.loads[y], graph.feature[y]
     variance, child, first = graph.variance[y], y * block, graph.counts[y] * block
     task.work[0] += (first + block) ** 2 * block + 20
@@ -121,7 +126,7 @@ def drop_parent(task, graph, y, slot):  # pragma: no cover - compiled
     count = graph.counts[y]
     graph.joined[graph.parents[y, slot], y] = False
     graph.counts[y] = slot
-    variance = task.matrix[y * task.block, y * task.block]
+    variance = task.matrices[task.which[y], y * task.block, y * task.block]
     for row in range(slot * task.block):
         variance -= graph.loads[y, row] ** 2
     graph.variance[y] = max(variance, LEAST)
@@ -139,7 +144,7 @@ def fit_parents(task, graph, y, slot, c):  # pragma: no cover - compiled
     if grown:
         take_parent(task, graph, y, c)
     while graph.counts[y] < most:
-        best, least = d, graph.variance[y] * task.worth
+        best, least = d, graph.variance[y] * task.worth[y]
         for p in range(graph.place[y]):
             if not graph.joined[graph.order[p], y]:
                 variance = try_parent(task, graph, y, graph.order[p])
@@ -155,7 +160,7 @@ def fit_parents(task, graph, y, slot, c):  # pragma: no cover - compiled
         for other in range(1, graph.counts[y]):
             if task.losses[other] < task.losses[least_slot]:
                 least_slot = other
-        if (graph.variance[y] + task.losses[least_slot]) * task.worth >= graph.variance[y]:
+        if (graph.variance[y] + task.losses[least_slot]) * task.worth[y] >= graph.variance[y]:
             break
         drop_parent(task, graph, y, least_slot)
 

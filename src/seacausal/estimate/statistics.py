@@ -20,6 +20,8 @@ CLIP = 6.0
 """Standard deviations at which the powers are clipped."""
 EXACT_EXCLUSION = 40
 """Up to so many variables the rows where j is a target are left out of j's multivariate statistics; beyond, d inversions would dominate."""
+EXCLUSION = 128
+"""Beyond so many variables they are left out nowhere: a matrix for each variable would fill the memory."""
 RANK_ROWS = 2000
 """Rows that the rank correlation looks at."""
 ROWS_CAP = 20_000
@@ -74,6 +76,28 @@ def gram_matrix(z: np.ndarray) -> np.ndarray:
     return gram
 
 
+def exclude_targets(gram: np.ndarray, z: np.ndarray, targeted: np.ndarray | None) -> tuple[list[np.ndarray], np.ndarray]:
+    """The Gram matrices of the rows in which each variable is no target.
+
+    Parameters
+    ----------
+    gram
+        `gram_matrix(z)`.
+    targeted
+        (n, d) bool, where a variable was intervened on; None where none was.
+
+    Returns
+    -------
+    The matrix of all rows and those that differ from it, and (d,) which of these belongs to a variable: beyond `EXCLUSION` variables the first.
+    """
+    grams, which = [gram], np.zeros(z.shape[1], np.int64)
+    if targeted is not None and z.shape[1] <= EXCLUSION:
+        for j in np.flatnonzero(targeted.any(0) & ~targeted.all(0)):
+            which[j] = len(grams)
+            grams.append(gram - gram_matrix(z[targeted[:, j]]))
+    return grams, which
+
+
 def correlate_features(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Means (3d,), variances (3d,) and correlations (3d, 3d) of z, z^2 and z^3; a feature that does not vary has correlation 0 with all."""
     mean = gram[0, 1:] / gram[0, 0]
@@ -83,7 +107,9 @@ def correlate_features(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
     return mean, variance, covariance * scale[:, None] * scale
 
 
-def global_statistics(z: np.ndarray, spread: np.ndarray, targeted: np.ndarray | None, *, gram: np.ndarray | None = None) -> Statistics:
+def global_statistics(
+    z: np.ndarray, spread: np.ndarray, targeted: np.ndarray | None, *, grams: tuple[list[np.ndarray], np.ndarray] | None = None
+) -> Statistics:
     """All statistics that need no regimes.
 
     Parameters
@@ -94,19 +120,19 @@ def global_statistics(z: np.ndarray, spread: np.ndarray, targeted: np.ndarray | 
         (d,) standard deviations before standardising.
     targeted
         (n, d) bool, where a variable was intervened on; None where none was.
-    gram
-        `gram_matrix(z)` where it is there already.
+    grams
+        `exclude_targets(gram_matrix(z), z, targeted)` where they are there already.
     """
     d = z.shape[1]
-    gram = gram_matrix(z) if gram is None else gram
-    if targeted is None or d > EXACT_EXCLUSION or not targeted.any():
-        out = _columns(gram, np.arange(d))
+    if grams is None:
+        grams = exclude_targets(gram_matrix(z), z, targeted if d <= EXACT_EXCLUSION else None)
+    matrices, which = grams
+    if d > EXACT_EXCLUSION or not which.any():
+        out = _columns(matrices[0], np.arange(d))
     else:
         out = {}
         for j in range(d):
-            rows = targeted[:, j]
-            kept = gram - gram_matrix(z[rows]) if rows.any() and not rows.all() else gram
-            for name, column in _columns(kept, np.arange(j, j + 1)).items():
+            for name, column in _columns(matrices[which[j]], np.arange(j, j + 1)).items():
                 out.setdefault(name, np.zeros((d, d)))[:, j : j + 1] = column
     out |= _rank_statistics(z)
     log_variance = 2 * np.log(np.maximum(spread, np.finfo(float).tiny))
