@@ -103,7 +103,8 @@ def view_dataset(
         control = control_rows(z, targeted)
         controlled = gram if len(control) == n else gram_matrix(control)
         grams = exclude_targets(gram, z, targeted)
-        search = ThreadPoolExecutor(1).submit(_search_graphs, controlled, grams, dataset.targets[:, kept])  # beside what follows
+        # Compiled kernels let other threads go on, so this costs next to nothing where there are two cores.
+        search = ThreadPoolExecutor(1).submit(_search_graphs, controlled, grams, targets if dataset.interventional else None)
         channels = global_statistics(z, spread, targeted, grams=grams)
         if shown and statistic != "partial-correlation":
             channels["partial correlation"] = _score_pairs(statistic, z)
@@ -227,9 +228,9 @@ def _keep_varying(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     return np.ascontiguousarray(z[:, kept]), spread[kept], dataset.targets[:, kept], kept
 
 
-def _search_graphs(gram: np.ndarray, grams: tuple[list[np.ndarray], np.ndarray], targets: np.ndarray) -> dict[str, np.ndarray]:
+def _search_graphs(gram: np.ndarray, grams: tuple[list[np.ndarray], np.ndarray], targets: np.ndarray | None) -> dict[str, np.ndarray]:
     found = graph_statistics(gram)
-    return found | interventional_graph_statistics(*grams, targets) if targets.any() else found
+    return found if targets is None else found | interventional_graph_statistics(*grams, targets)
 
 
 def _name_degenerate(correlation: np.ndarray, dataset: Dataset, kept: np.ndarray) -> Degenerate:
