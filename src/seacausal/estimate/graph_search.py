@@ -137,7 +137,8 @@ def search_graph(
     block = matrices.shape[-1] // d
     which, weight = np.zeros(d, np.int64) if which is None else which, np.ones(d) if weight is None else weight
     generator = np.random.default_rng(0)
-    drawn = np.stack([generator.integers(0, d, (jumps, MOVES)), generator.integers(0, d, (jumps, MOVES))], -1)
+    drawn = generator.integers(0, d, (jumps, MOVES, 2))
+    drawn[..., 0] = order[drawn[..., 0]]  # drawn by place, so that nothing depends on the order of the columns
     found: list[Found] = []
     for stage in (*(stage for stage in STAGES if stage < rows), rows):
         if stage > SPARSE and work > STAGES_WORK:
