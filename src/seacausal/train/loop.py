@@ -121,8 +121,10 @@ def train(
         return path
     with tempfile.TemporaryDirectory() as store:
         if config.workers == 1:
-            _work(0, config, preset, path, until, None, device)
-            torch.set_flush_denormal(False)  # this process goes on to other things
+            try:
+                _work(0, config, preset, path, until, None, device)
+            finally:
+                torch.set_flush_denormal(False)  # this process goes on to other things
         else:
             try:
                 spawn(_work, (config, preset, path, until, f"file://{store}/store", device), nprocs=config.workers)
