@@ -24,7 +24,7 @@ import numpy as np
 from numba import njit
 
 from seacausal.estimate.compiled import is_compiled
-from seacausal.estimate.order import PASSES, REACH, Channels, margins
+from seacausal.estimate.order import PASSES, Channels, margins
 from seacausal.estimate.parents import GAIN, INNER, MOST, copy_parents, fit_parents, lose_parents, new_task, no_parents, try_parent
 from seacausal.estimate.statistics import ROWS_CAP, correlate_features
 from seacausal.graph.equivalence import essential_graph
@@ -145,7 +145,7 @@ def search_graph(
             break
         task = new_task(matrices, which, weight, block, block * (math.log(rows) + 2 * math.log(d)) / stage)
         graphs = no_parents(order, block), no_parents(order, block), no_parents(order, block)
-        precedence, strength = search(task, *graphs, max(8, REACH // d**2), PASSES, drawn if stage == rows else drawn[:0], JUMP_WORK, STAGE_WORK)
+        precedence, strength = search(task, *graphs, PASSES, drawn if stage == rows else drawn[:0], JUMP_WORK, STAGE_WORK)
         work += task.work[0]
         order = graphs[0].order
         found.append(Found(graphs[0].joined, precedence, strength, stage, order))
@@ -181,7 +181,7 @@ def _measure(found: Found, marks: np.ndarray | None) -> Channels:
 
 
 @njit(cache=True, nogil=True)
-def search(task, graph, kept, best, reach, passes, jumps, jump_work, work):  # pragma: no cover - compiled
+def search(task, graph, kept, best, passes, jumps, jump_work, work):  # pragma: no cover - compiled
     """Search from the order of `graph`, and from where each of the `jumps` leads from the best graph so far.
 
     Parameters
@@ -190,8 +190,6 @@ def search(task, graph, kept, best, reach, passes, jumps, jump_work, work):  # p
         See `parents.Task`.
     graph, kept, best
         Without edges; `graph` becomes the result.
-    reach
-        Places that a variable moves at most.
     passes
         Rounds in which every variable is tried at every place.
     jumps
@@ -218,7 +216,7 @@ def search(task, graph, kept, best, reach, passes, jumps, jump_work, work):  # p
                 variable = jumps[jump - 1, move, 0]
                 change += _walk(task, graph, variable, jumps[jump - 1, move, 1], kept, touched, at)
                 _activate(graph, variable, touched, active)
-        change += _descend(task, graph, reach, passes, work, kept, touched, active, precedence)
+        change += _descend(task, graph, passes, work, kept, touched, active, precedence)
         better = change < -GAIN or jump == 0
         source, target = (graph, best) if better else (best, graph)
         for y in range(d):
@@ -227,12 +225,12 @@ def search(task, graph, kept, best, reach, passes, jumps, jump_work, work):  # p
             active[y] = False
     for y in range(d):
         active[y] = True
-    _descend(task, graph, reach, 1, work, kept, touched, active, precedence)
+    _descend(task, graph, 1, work, kept, touched, active, precedence)
     return precedence, _weigh_edges(task, graph)
 
 
 @INNER
-def _descend(task, graph, reach, passes, work, kept, touched, active, precedence):  # pragma: no cover - compiled
+def _descend(task, graph, passes, work, kept, touched, active, precedence):  # pragma: no cover - compiled
     """Move the active variables to their best places, which makes others active, until none is; returns the change of the score."""
     d = len(graph.order)
     at, before, behind, turns = np.empty(d), np.empty(d), np.empty(d), np.empty(d, np.int64)
@@ -246,14 +244,13 @@ def _descend(task, graph, reach, passes, work, kept, touched, active, precedence
                 continue
             idle = active[variable] = False
             start = graph.place[variable]
-            low, high = max(0, start - reach), min(d - 1, start + reach)
             at[start] = 0.0
             for side in range(2):
-                _walk(task, graph, variable, high if side else low, kept, touched, at)
+                _walk(task, graph, variable, d - 1 if side else 0, kept, touched, at)
                 _return(graph, variable, start, kept, touched)
-            margins(at, low, high, graph.order, start, variable, before, behind, precedence)
+            margins(at, 0, d - 1, graph.order, start, variable, before, behind, precedence)
             best = start
-            for p in range(low, high + 1):
+            for p in range(d):
                 if at[p] < at[best] and at[p] <= -GAIN:
                     best = p
             if best != start:
