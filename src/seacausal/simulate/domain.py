@@ -149,7 +149,7 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         regime_rows=regime_rows,
         regime_spread=generator.uniform(1.5, 6) if unequal else 1.0,
         off_target=generator.uniform(0.1, 0.5) if targets and share() < domain.off_target else 0.0,
-        drift=np.exp(generator.uniform(np.log(0.03), np.log(0.6))) if targets and share() < domain.drift else 0.0,
+        drift=np.exp(generator.uniform(np.log(0.03), np.log(0.6))) if targets and domain.drift and share() < domain.drift else 0.0,
         intervention=_draw_key(INTERVENTION_SHARES, generator),
         measurement=_draw_key(MEASUREMENT_SHARES, generator),
     )
