@@ -25,8 +25,8 @@ from numba import njit
 
 from seacausal.estimate.compiled import is_compiled
 from seacausal.estimate.order import PASSES, Channels, margins
-from seacausal.estimate.parents import GAIN, INNER, MOST, copy_parents, fit_parents, lose_parents, new_task, no_parents, try_parent
-from seacausal.estimate.statistics import ROWS_CAP, correlate_features
+from seacausal.estimate.parents import GAIN, INLINE, INNER, MOST, copy_parents, fit_parents, lose_parents, new_task, no_parents, try_parent
+from seacausal.estimate.statistics import ROWS_CAP, correlate_features, join_powers
 from seacausal.graph.equivalence import essential_graph
 from seacausal.graph.marks import TAIL
 
@@ -39,7 +39,6 @@ JUMPS, MOVES = 20, 2
 STAGES_WORK, STAGE_WORK, JUMP_WORK = 2e8, 1e9, 2e7
 """Multiplications (1e9 take about a second) after which there are no further stages, no further moves in a stage, and no further jumps."""
 FEW = ("significance", "strength significance", "edge")
-INLINE = njit(cache=True, nogil=True, inline="always")
 
 
 class Found(NamedTuple):
@@ -71,10 +70,10 @@ def graph_statistics(gram: np.ndarray) -> Channels:
     `Found`), and "edge" (1 for i -> j, 1/2 where the class of the linear graph has i --- j); and three of each, called "sparse", for `SPARSE` rows.
     """
     linear, cubic = _correlate([gram])
-    d, rows = len(linear[0]), int(gram[0, 0])
+    d, rows, order = len(linear[0]), int(gram[0, 0]), _first(linear[0])
     out = {}
     for family, matrices, jumps in ("linear", linear, max(JUMPS, d // 2)), ("additive", cubic, 0):
-        sparse, found = search_graph(matrices, _first(linear[0]), rows, jumps=jumps)
+        sparse, found = search_graph(matrices, order, rows, jumps=jumps)
         few, full = (_measure(one, essential_graph(one.graph) if family == "linear" else None) for one in (sparse, found))
         out |= {f"{family} graph {measure}": full[measure] for measure in full}
         out |= {f"sparse {family} graph {measure}": few[measure] for measure in FEW}
@@ -154,9 +153,8 @@ def search_graph(
 
 def _correlate(grams: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """(g, d, d) and (g, 3d, 3d) correlations of the variables, and of their powers side by side."""
-    d = len(grams[0]) // 3
-    together = np.arange(3 * d).reshape(3, d).T.ravel()
-    cubic = np.stack([correlate_features(gram)[2][np.ix_(together, together)] + 1e-6 * np.eye(3 * d) for gram in grams])
+    cubic = np.stack([join_powers(correlate_features(gram)[2]) for gram in grams])
+    cubic += 1e-6 * np.eye(cubic.shape[-1])
     return np.ascontiguousarray(cubic[:, ::3, ::3]), cubic
 
 
@@ -327,7 +325,7 @@ def _return(graph, variable, place, kept, touched):  # pragma: no cover - compil
 
 @INLINE
 def _weigh_edges(task, graph):  # pragma: no cover - compiled
-    """(d, d) strength, see `search`."""
+    """(d, d) strength, see `Found`."""
     d = len(graph.order)
     out = np.zeros((d, d))
     for y in range(d):

@@ -20,7 +20,7 @@ from numba import njit
 
 from seacausal.estimate.compiled import is_compiled
 from seacausal.estimate.parents import quadratic
-from seacausal.estimate.statistics import ROWS_CAP, correlate_features, spaced_rows
+from seacausal.estimate.statistics import ROWS_CAP, correlate_features, join_powers, spaced_rows
 
 POWERS = 3
 """Columns of a variable in the cubic regressions: z, z^2, z^3."""
@@ -61,8 +61,7 @@ def order_statistics(z: np.ndarray, spread: np.ndarray, gram: np.ndarray) -> Cha
     """
     n, d = z.shape
     _, variance, correlation = correlate_features(gram)
-    together = np.arange(POWERS * d).reshape(POWERS, d).T.ravel()  # the features of a variable side by side
-    cubic = correlation[np.ix_(together, together)] + (1e-3 + 1.5 * d / n) * np.eye(POWERS * d)
+    cubic = join_powers(correlation) + (1e-3 + 1.5 * d / n) * np.eye(POWERS * d)
     linear = cubic[::POWERS, ::POWERS]
     units = np.maximum((spread / spread.max()) ** 2 * variance[:d], 1e-30)
     explained_last = np.argsort(np.linalg.inv(linear).diagonal(), kind="stable")

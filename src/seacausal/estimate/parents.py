@@ -23,6 +23,8 @@ GAIN = 1e-7
 OPTIONS: Any = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 INNER, FAST_INNER = njit(**OPTIONS), njit(fastmath=True, **OPTIONS)
 """For functions that only compiled ones may call: half of the time that these take to compile would be for calls from Python."""
+INLINE = njit(cache=True, nogil=True, inline="always")
+"""For those that stand in the code of their callers."""
 
 
 class Task(NamedTuple):
@@ -111,7 +113,7 @@ def try_parent(task, graph, y, c):  # pragma: no cover - compiled
     return max(variance, LEAST)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@INLINE
 def take_parent(task, graph, y, c):  # pragma: no cover - compiled
     """Make c the last parent of y."""
     graph.variance[y] = try_parent(task, graph, y, c)

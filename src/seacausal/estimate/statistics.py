@@ -107,6 +107,13 @@ def correlate_features(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
     return mean, variance, covariance * scale[:, None] * scale
 
 
+def join_powers(correlation: np.ndarray) -> np.ndarray:
+    """(3d, 3d) correlations of `correlate_features` with the powers of a variable side by side."""
+    d = len(correlation) // 3
+    together = np.arange(3 * d).reshape(3, d).T.ravel()
+    return correlation[np.ix_(together, together)]
+
+
 def global_statistics(
     z: np.ndarray, spread: np.ndarray, targeted: np.ndarray | None, *, grams: tuple[list[np.ndarray], np.ndarray] | None = None
 ) -> Statistics:
