@@ -7,6 +7,7 @@ exchanged. The state after step s depends on the configuration and s alone, what
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass, field, replace
@@ -127,7 +128,7 @@ def train(
                 torch.set_flush_denormal(False)  # this process goes on to other things
         else:
             try:
-                spawn(_work, (config, preset, path, until, f"file://{store}/store", device), nprocs=config.workers)
+                spawn(_work_and_leave, (config, preset, path, until, f"file://{store}/store", device), nprocs=config.workers)
             except ProcessRaisedException as error:
                 raise _error_of_worker(error) from None
     return path
@@ -167,6 +168,13 @@ def _work(rank: int, config: TrainConfig, preset: Preset, path: Path, until: int
         run.journal.draw()
     if store:
         dist.destroy_process_group()
+
+
+def _work_and_leave(*given: Any) -> None:
+    """`_work` in a process of its own, which then ends without taking the interpreter down: gloo's threads can abort it there (torch 2.13)."""
+    _work(*given)
+    sys.stderr.flush()
+    os._exit(0)
 
 
 class _Run:
