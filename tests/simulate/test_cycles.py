@@ -41,6 +41,9 @@ def test_each_further_edge_closes_a_cycle(seed, d, density, cycles):
     assert all(nx.has_path(graph, effect, cause) and cause != effect for cause, effect in further.tolist())
     descendants = sum(len(nx.descendants(graph, v)) for v in graph)
     assert len(further) == min(cycles, descendants)
+    longer = close_cycles(dag, cycles, mutual=False, generator=generator)
+    assert not (longer & longer.T).any()
+    assert (longer & ~dag).sum() == min(cycles, descendants - dag.sum())
 
 
 @settings(deadline=None, max_examples=60)

@@ -13,6 +13,7 @@ from seacausal.simulate.graphs import (
     GRAPHS,
     most_edges,
     simulate_bipartite,
+    simulate_layered,
     simulate_erdos_renyi,
     simulate_regulatory,
     simulate_scale_free,
@@ -52,7 +53,7 @@ def test_both_extremes(kind, variables):
     full = GRAPHS[kind](variables, most, generator=generator)
     if kind in EXACT:
         assert full.sum() == most
-    if kind not in ("bipartite", "scale-free-replaced"):
+    if kind not in ("bipartite", "layered", "scale-free-replaced"):
         assert (full ^ full.T)[~np.eye(variables, dtype=bool)].all()
 
 
@@ -168,6 +169,14 @@ def test_bipartite_graphs_have_two_layers(variables, edges):
     adjacency = simulate_bipartite(variables, edges, generator=np.random.default_rng(13))
     assert not (adjacency.any(0) & adjacency.any(1)).any()
     assert adjacency.any(1).sum() <= variables // 2
+
+
+@pytest.mark.parametrize(("variables", "edges"), [(2, 1), (7, 8), (40, 100)])
+def test_layered_graphs_join_each_layer_to_the_next(variables, edges):
+    adjacency = simulate_layered(variables, edges, generator=np.random.default_rng(13)).astype(int)
+    assert not (adjacency @ adjacency @ adjacency).any()
+    assert not (adjacency.astype(bool) & (adjacency @ adjacency).astype(bool)).any()
+    assert (adjacency @ adjacency).any() == (variables > 2)
 
 
 def test_two_layers_have_room_for_a_quarter_of_the_square():

@@ -158,6 +158,21 @@ def test_every_target_has_one_regime(targets, per_regime):
     assert matrix.sum(0).max() <= 1
 
 
+@pytest.mark.parametrize("targets", [2, 3, 5, 8])
+def test_some_variables_are_chosen_before_others(targets):
+    first = np.arange(8) % 3 == 1
+    generator = np.random.default_rng(1)
+    chosen = [draw_targets(8, targets, 1, first=first, generator=generator).any(0) for _ in range(40)]
+    assert {int(one[first].sum()) for one in chosen} == {min(targets, 3)}
+    assert {int(one.sum()) for one in chosen} == {targets}
+    assert len({one.tobytes() for one in chosen}) == (1 if targets in (3, 8) else {2: 3, 5: 10}[targets])
+
+
+def test_roots_are_targets_first(intervened):
+    hit = [intervened(seed, targets=1, roots_first=True).targets[1].tolist() for seed in range(10)]
+    assert hit == 10 * [[True, False, False, False]]
+
+
 def test_any_two_targets_may_be_hit_at_once():
     generator = np.random.default_rng(1)
     together = np.zeros((6, 6), int)

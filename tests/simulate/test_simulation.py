@@ -217,7 +217,7 @@ specifications = st.integers(2, 12).flatmap(
     lambda d: st.builds(
         Simulation,
         variables=st.just(d),
-        edges=st.floats(0, most_edges("bipartite", d)),
+        edges=st.floats(0, most_edges("layered", d)),
         graph=st.sampled_from(sorted(GRAPHS)),
         mechanisms=st.lists(st.sampled_from(sorted(MECHANISMS)), min_size=1, max_size=3).map(tuple),
         observational_rows=st.integers(5, 40),  # one row has no variance to be rescaled by

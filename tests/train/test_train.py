@@ -231,7 +231,8 @@ def test_the_domain_draws_what_it_says():
     assert near(1 - len(plain) / len(drawn), Domain().cycles)
     assert near(np.mean([bool(set(one.mechanisms) & set(Domain().further)) for one in plain]), Domain().further_share)
     for name, wanted in (("levels", Domain().discrete), ("mediators", Domain().mediators), ("hidden", Domain().hidden)):
-        assert near(np.mean([getattr(one, name) > 0 for one in plain]), wanted)
+        assert near(np.mean([getattr(one, name) > 0 for one in plain if one.graph != "layered"]), wanted)
+    assert {0, 4} <= {one.mediators for one in plain if one.graph == "layered"}
     assert near(np.mean([one.selection > 0 for one in plain]), Domain().selection)
     assert near(np.mean([one.graph in STRUCTURED for one in drawn]), Domain().structured)
     assert not any(name.startswith(("sigmoid", "polynomial")) for one in drawn for name in one.mechanisms)
@@ -241,6 +242,11 @@ def test_the_domain_draws_what_it_says():
     targeted = np.array([one.targets > 0 for one in drawn])
     assert 0.02 < quiet[targeted].mean() < 0.3
     assert not quiet[~targeted].any()
+
+
+def test_inputs_are_intervened_on_where_asked_for():
+    drawn = [draw_specification(Domain(inputs=1.0, interventional=1.0, expression=0.0), 8, generator=np.random.default_rng(seed)) for seed in range(60)]
+    assert all(isinstance(one, Simulation) and one.roots_first and 1 <= one.targets <= 5 for one in drawn)
 
 
 def test_the_papers_law_is_drawn_alone_where_asked_for():

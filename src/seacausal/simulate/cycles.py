@@ -13,9 +13,12 @@ LIMIT = 0.9
 """The largest spectral radius of |W|."""
 
 
-def close_cycles(adjacency: np.ndarray, cycles: int, *, generator: np.random.Generator) -> np.ndarray:
-    """A copy of an acyclic (d, d) graph with `cycles` more edges, or as many as there can be, each from a descendant to one of its ancestors."""
-    possible = np.argwhere(_follow_paths(adjacency).T)
+def close_cycles(adjacency: np.ndarray, cycles: int, *, mutual: bool = True, generator: np.random.Generator) -> np.ndarray:
+    """A copy of an acyclic (d, d) graph with `cycles` more edges, or as many as there can be, each from a descendant to one of its ancestors.
+
+    With `mutual` that may be a parent, so that two variables are causes of each other.
+    """
+    possible = np.argwhere((_follow_paths(adjacency) & ~(adjacency & (not mutual))).T)
     chosen = possible[generator.permutation(len(possible))[:cycles]]
     closed = adjacency.copy()
     closed[chosen[:, 0], chosen[:, 1]] = True

@@ -56,12 +56,16 @@ class Simulation:
     """How many variables with parents and children, at most, are simulated and then left out: their parents become parents of their children."""
     cycles: int = 0
     """How many edges, at most, are added that close a cycle. Linear mechanisms at equilibrium, perfect interventions; the truth keeps its cycles."""
+    mutual: bool = True
+    """Whether two variables may be causes of each other where there are cycles."""
     selection: int = 0
     """How many unmeasured effects of two variables decide which rows are in the table; there are as many rows as asked for."""
     targets: int = 0
     """How many variables are intervened on, each in one regime."""
     targets_per_regime: int = 1
     """How many of them at once."""
+    roots_first: bool = False
+    """Whether variables without parents are targets before any others, as where the inputs of an apparatus are set."""
     regime_rows: int = 0
     """Rows of each of these regimes."""
     regime_spread: float = 1.0
@@ -144,10 +148,10 @@ def simulate_dataset(simulation: Simulation, *, generator: np.random.Generator) 
     """
     d = simulation.variables
     adjacency = _draw_graph(simulation, generator)
-    targets, off_targets, regime = _draw_regimes(simulation, generator)
+    targets, off_targets, regime = _draw_regimes(simulation, adjacency, generator)
     regime = np.repeat(regime, oversample(simulation.selection))
     if simulation.cycles:
-        adjacency[:d, :d] = close_cycles(adjacency[:d, :d], simulation.cycles, generator=generator)
+        adjacency[:d, :d] = close_cycles(adjacency[:d, :d], simulation.cycles, mutual=simulation.mutual, generator=generator)
         values = _simulate_equilibrium(simulation, adjacency, targets, regime, generator)
     else:
         values = _simulate_in_order(simulation, adjacency, targets, off_targets, regime, generator)
@@ -239,9 +243,11 @@ def _leave_out(adjacency: np.ndarray, d: int) -> np.ndarray:
     return adjacency[:d, :d]
 
 
-def _draw_regimes(simulation: Simulation, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _draw_regimes(simulation: Simulation, adjacency: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(r, d) targets, (r, d) variables hit beside them, and (n,) regime of every row."""
-    targets = draw_targets(simulation.variables, simulation.targets, simulation.targets_per_regime, generator=generator)
+    d = simulation.variables
+    roots = ~adjacency[:, :d].any(0) if simulation.roots_first else None
+    targets = draw_targets(d, simulation.targets, simulation.targets_per_regime, first=roots, generator=generator)
     sizes = draw_sizes(len(targets) - 1, simulation.regime_rows, simulation.regime_spread, generator=generator)
     off_targets = draw_off_targets(targets, simulation.off_target, generator=generator)
     regime = np.repeat(np.arange(len(targets)), [simulation.observational_rows, *sizes]).astype(np.int32)

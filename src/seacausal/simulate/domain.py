@@ -16,7 +16,7 @@ from seacausal.simulate.graphs import most_edges
 from seacausal.simulate.noise import SQRT3
 from seacausal.simulate.technical import Technical
 
-STRUCTURED = ("small-world", "stochastic-block", "bipartite", "regulatory")
+STRUCTURED = ("small-world", "stochastic-block", "bipartite", "layered", "regulatory")
 ROOT_SHARES = {
     **{"uniform": 0.4, "gaussian": 0.24, "irregular": 0.14, "mixture": 0.05},
     **{"laplace": 0.04, "exponential": 0.05, "gumbel": 0.04, "student": 0.04},
@@ -62,6 +62,8 @@ class Domain:
     """Share of data sets with unmeasured common causes."""
     mediators: float = 0.1
     """Share of data sets in which variables between others are unmeasured."""
+    inputs: float = 0.0
+    """Share of interventional data sets in which at most half of the variables are targets, those without parents before any others."""
     several: float = 0.1
     """Share of interventional data sets whose regimes have two or three targets."""
     unequal: float = 0.2
@@ -113,7 +115,7 @@ def draw_specification(domain: Domain, variables: int, *, generator: np.random.G
     count = int(generator.integers(1, 2 + variables // 5))
     if generator.random() < domain.cycles:
         plain = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "mediators": 0, "off_target": 0.0, "drift": 0.0}
-        return replace(simulation, cycles=count, intervention="gaussian", **plain)
+        return replace(simulation, cycles=count, mutual=False, intervention="gaussian", **plain)
     return replace(simulation, selection=min(count, 2)) if generator.random() < domain.selection else simulation
 
 
@@ -122,7 +124,11 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
     graph = _draw_graph(domain, generator)
     most = most_edges(graph, d)
     low = 0.25 if share() < 0.6 else generator.uniform(0.05, 0.5)
-    observational, targets, regime_rows = _draw_rows(domain, d, generator)
+    mediators = int(generator.integers(1, 2 + d // 5)) if share() < domain.mediators else 0
+    if graph == "layered" and share() < 0.5:
+        mediators = d // 2  # the middle layer is unmeasured: inputs and sensors
+    inputs = share() < domain.inputs
+    observational, targets, regime_rows = _draw_rows(domain, 1 + d // 2 if inputs else d, d, generator)
     several = targets > 0 and share() < domain.several
     unequal = targets > 0 and regime_rows >= 10 and share() < domain.unequal
     mechanisms = domain.further if domain.further and share() < domain.further_share else domain.mechanisms
@@ -143,8 +149,9 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         rescaled=share() < 0.25,
         levels=int(generator.integers(2, 7)) if share() < domain.discrete else 0,
         hidden=int(generator.integers(1, 2 + d // 5)) if share() < domain.hidden else 0,
-        mediators=int(generator.integers(1, 2 + d // 5)) if share() < domain.mediators else 0,
+        mediators=mediators,
         targets=targets,
+        roots_first=inputs,
         targets_per_regime=int(generator.integers(2, 4)) if several else 1,
         regime_rows=regime_rows,
         regime_spread=generator.uniform(1.5, 6) if unequal else 1.0,
@@ -176,7 +183,7 @@ def _draw_paper(domain: Domain, d: int, generator: np.random.Generator) -> Simul
 
 def _draw_expression(domain: Domain, d: int, generator: np.random.Generator) -> Expression:
     share = generator.random
-    cells, targets, regime_cells = _draw_rows(domain, d, generator)
+    cells, targets, regime_cells = _draw_rows(domain, d, d, generator)
     most = max(60, domain.expression_cells // d)
     graph = str(generator.choice(("scale-free", "erdos-renyi", "regulatory")))
     technical = Technical(
@@ -213,8 +220,8 @@ def _draw_graph(domain: Domain, generator: np.random.Generator) -> str:
     return "erdos-renyi" if generator.random() < 0.65 else "scale-free"
 
 
-def _draw_rows(domain: Domain, d: int, generator: np.random.Generator) -> tuple[int, int, int]:
-    """Observational rows, targets and rows per regime: from one row a regime to thousands."""
+def _draw_rows(domain: Domain, targets: int, d: int, generator: np.random.Generator) -> tuple[int, int, int]:
+    """Observational rows, targets, of which there are at most so many, and rows per regime: from one row a regime to thousands."""
     most = min(20_000, domain.cells // d)
 
     def log_uniform(low: float, high: float) -> int:
@@ -222,7 +229,7 @@ def _draw_rows(domain: Domain, d: int, generator: np.random.Generator) -> tuple[
 
     if generator.random() >= domain.interventional:
         return log_uniform(60, most), 0, 0
-    targets = d if generator.random() < 0.6 else int(generator.integers(1, d + 1))
+    targets = targets if generator.random() < 0.6 else int(generator.integers(1, targets + 1))
     if generator.random() < 0.2:  # a screen: hardly any control, one to three rows for each target
         regime_rows = int(generator.integers(1, 4))
         return max(log_uniform(1, 100), 60 - targets * regime_rows), targets, regime_rows

@@ -145,6 +145,18 @@ def simulate_bipartite(variables: int, edges: float, *, generator: np.random.Gen
     return _shuffle(adjacency, generator)
 
 
+def simulate_layered(variables: int, edges: float, *, generator: np.random.Generator) -> np.ndarray:
+    """Three layers of a third of the variables each; every pair from a layer to the next is joined with the same probability.
+
+    Returns
+    -------
+    (d, d) bool adjacency.
+    """
+    layer = np.arange(variables) * 3 // variables
+    weight = np.where(layer[None, :] - layer[:, None] == 1, 1.0, 0.0)
+    return _shuffle(generator.random(weight.shape) < _to_probabilities(weight, edges), generator)
+
+
 def simulate_regulatory(
     variables: int, edges: float, *, regulators: float = 0.1, module: int = 20, between: float = 0.05, generator: np.random.Generator
 ) -> np.ndarray:
@@ -179,6 +191,9 @@ def most_edges(graph: str, variables: int) -> int:
     """How many edges a graph of `GRAPHS` can have."""
     if graph == "bipartite":
         return (variables // 2) * (variables - variables // 2)
+    if graph == "layered":
+        first, second, third = np.bincount(np.arange(variables) * 3 // variables, minlength=3).tolist()
+        return first * second + second * third
     return variables * (variables - 1) // 2
 
 
@@ -209,6 +224,7 @@ GRAPHS: dict[str, Callable[..., np.ndarray]] = {
     "small-world": simulate_small_world,
     "stochastic-block": simulate_stochastic_block,
     "bipartite": simulate_bipartite,
+    "layered": simulate_layered,
     "regulatory": simulate_regulatory,
 }
 """(variables, expected edges, generator) -> (d, d) bool adjacency."""

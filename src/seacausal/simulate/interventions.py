@@ -14,9 +14,19 @@ Intervention = Callable[[np.ndarray, float, np.random.Generator], np.ndarray]
 """(values of the rows that are hit (m,), standard deviation over all rows, generator) -> (m,)."""
 
 
-def draw_targets(variables: int, targets: int, per_regime: int, *, generator: np.random.Generator) -> np.ndarray:
-    """(1 + r, d) bool, which variables each regime intervenes on: none in the first one, then `per_regime` of the `targets` variables each."""
-    targeted = np.sort(generator.choice(variables, targets, replace=False))
+def draw_targets(variables: int, targets: int, per_regime: int, *, first: np.ndarray | None = None, generator: np.random.Generator) -> np.ndarray:
+    """(1 + r, d) bool, which variables each regime intervenes on: none in the first one, then `per_regime` of the `targets` variables each.
+
+    Parameters
+    ----------
+    first
+        (d,) bool, variables that are chosen before any others.
+    """
+    if first is None:
+        chosen = generator.choice(variables, targets, replace=False)
+    else:
+        chosen = np.lexsort((generator.random(variables), ~first))[:targets]
+    targeted = np.sort(chosen)
     if per_regime > 1:
         targeted = generator.permutation(targeted)
     regime = 1 + np.arange(targets) // per_regime
