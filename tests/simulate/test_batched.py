@@ -173,7 +173,15 @@ def test_the_generator_decides_every_byte():
     ("field", "value"),
     [
         *(("mechanisms", ("linear", "gp")), ("levels", 3), ("hidden", 1), ("mediators", 1), ("cycles", 1), ("selection", 1)),
-        *(("off_target", 0.1), ("drift", 0.1), ("roots_first", True), ("regime_spread", 2.0), ("measurement", "round"), ("network", "x.npz"), ("intervention", "shift")),
+        *(
+            ("off_target", 0.1),
+            ("drift", 0.1),
+            ("roots_first", True),
+            ("regime_spread", 2.0),
+            ("measurement", "round"),
+            ("network", "x.npz"),
+            ("intervention", "shift"),
+        ),
     ],
 )
 def test_what_is_not_done_in_batches_is_refused(field, value):

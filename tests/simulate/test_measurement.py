@@ -133,3 +133,18 @@ def test_holes_are_written_read_and_dropped(tmp_path):
     with pytest.raises(DataError, match="finite"):
         discover(dataset, subsets=4)
     assert discover(dataset, missing="drop", subsets=4).dataset["dropped rows"] == holes.sum()
+
+
+def test_categories_are_numbered_in_another_order():
+    generator = np.random.default_rng(2)
+    true = np.column_stack([generator.integers(0, 4, (3000, 8)), generator.integers(0, 40, (3000, 4))]).astype(np.float32) * 2 - 3
+    found = MEASUREMENTS["codes"](true.copy(), generator)
+    assert np.array_equal(found[:, 8:], true[:, 8:])
+    changed = ~(found == true).all(0)
+    assert 1 <= changed.sum() < 8
+    for column in np.flatnonzero(changed):
+        pairs = set(zip(true[:, column].tolist(), found[:, column].tolist()))
+        assert sorted(code for _, code in pairs) == [0, 1, 2, 3]
+        assert sorted(value for value, _ in pairs) == [-3, -1, 1, 3]
+    codes = [[next(c for v, c in zip(true[:, k], found[:, k]) if v == value) for value in (-3, -1, 1, 3)] for k in np.flatnonzero(changed)]
+    assert any(one != [0, 1, 2, 3] for one in codes)

@@ -237,15 +237,23 @@ def test_the_domain_draws_what_it_says():
     assert near(np.mean([one.graph in STRUCTURED for one in drawn]), Domain().structured)
     assert not any(name.startswith(("sigmoid", "polynomial")) for one in drawn for name in one.mechanisms)
     assert {one.intervention for one in drawn} == set(INTERVENTIONS)
-    assert {one.measurement for one in drawn} == set(MEASUREMENTS) - {"missing"}
+    assert {one.measurement for one in drawn} == set(MEASUREMENTS) - {"codes", "missing"}
     quiet = np.array([one.noise_coefficient < 0.04 for one in drawn])
     targeted = np.array([one.targets > 0 for one in drawn])
     assert 0.02 < quiet[targeted].mean() < 0.3
     assert not quiet[~targeted].any()
 
 
+def test_categories_are_numbered_without_order_where_asked_for():
+    drawn = [draw_specification(Domain(discrete=0.5, codes=0.5, expression=0.0), 8, generator=np.random.default_rng(seed)) for seed in range(100)]
+    assert {one.measurement == "codes" for one in drawn if one.levels} == {True, False}
+    assert not any(one.measurement == "codes" for one in drawn if not one.levels)
+
+
 def test_inputs_are_intervened_on_where_asked_for():
-    drawn = [draw_specification(Domain(inputs=1.0, interventional=1.0, expression=0.0), 8, generator=np.random.default_rng(seed)) for seed in range(60)]
+    drawn = [
+        draw_specification(Domain(inputs=1.0, interventional=1.0, expression=0.0), 8, generator=np.random.default_rng(seed)) for seed in range(60)
+    ]
     assert all(isinstance(one, Simulation) and one.roots_first and 1 <= one.targets <= 5 for one in drawn)
 
 
@@ -314,7 +322,7 @@ def test_two_workers_of_the_paper_preset_simulate_the_joint_batch():
 
 def test_the_paper_preset_learns(tmp_path):
     domain = Domain(cells=4000, further_share=0.0, interventional=1.0)
-    config = replace(PAPER, algorithm="gies", domain=domain, steps=150, warmup=10, learning_rate=5e-3, every=50, save_every=150, validate_every=150)
+    config = replace(PAPER, algorithm="gies", domain=domain, steps=150, warmup=10, learning_rate=5e-3, every=10, save_every=150, validate_every=150)
     train(config, tmp_path)
     losses = losses_of(tmp_path)
     assert losses[-1] < losses[0] - 0.1

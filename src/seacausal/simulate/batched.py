@@ -92,8 +92,9 @@ def check_batched(simulation: Simulation) -> None:
     DataError
         Naming the field, and that `simulate_dataset` does it.
     """
-    plain = {"network": None, "levels": 0, "hidden": 0, "mediators": 0, "cycles": 0, "selection": 0, "off_target": 0.0, "regime_spread": 1.0}
-    wrong = [name for name, needed in (plain | {"roots_first": False, "drift": 0.0, "measurement": "none"}).items() if getattr(simulation, name) != needed]
+    plain: dict[str, object] = {"measurement": "none", "roots_first": False, "drift": 0.0, "off_target": 0.0, "regime_spread": 1.0}
+    plain |= {"network": None, "levels": 0, "hidden": 0, "mediators": 0, "cycles": 0, "selection": 0}
+    wrong = [name for name, needed in plain.items() if getattr(simulation, name) != needed]
     wrong += ["mechanisms"] * (not set(simulation.mechanisms) <= set(MECHANISMS))
     wrong += ["intervention"] * (simulation.targets > 0 and simulation.intervention not in INTERVENTIONS)
     if wrong:

@@ -246,7 +246,7 @@ def _leave_out(adjacency: np.ndarray, d: int) -> np.ndarray:
 def _draw_regimes(simulation: Simulation, adjacency: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(r, d) targets, (r, d) variables hit beside them, and (n,) regime of every row."""
     d = simulation.variables
-    roots = ~adjacency[:, :d].any(0) if simulation.roots_first else None
+    roots = np.logical_not(adjacency[:, :d].any(axis=0)) if simulation.roots_first else None
     targets = draw_targets(d, simulation.targets, simulation.targets_per_regime, first=roots, generator=generator)
     sizes = draw_sizes(len(targets) - 1, simulation.regime_rows, simulation.regime_spread, generator=generator)
     off_targets = draw_off_targets(targets, simulation.off_target, generator=generator)

@@ -49,7 +49,9 @@ class Domain:
     further_share: float = 0.3
     """Share of data sets whose mechanisms are drawn from `further`."""
     discrete: float = 0.05
-    """Share of data sets of ordered values, two to six to a variable."""
+    """Share of data sets of few values, two to six to a variable."""
+    codes: float = 0.0
+    """Share of those in which categories are numbered in an order that means nothing."""
     quiet: float = 0.3
     """Share of interventional data sets that hardly vary but for the interventions."""
     mixed: float = 0.15
@@ -134,6 +136,8 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
     mechanisms = domain.further if domain.further and share() < domain.further_share else domain.mechanisms
     loudness = np.exp(generator.uniform(np.log(0.02), 0)) if targets and share() < domain.quiet else 1.0
     noise = generator.uniform(0.2, 0.6) if share() < 0.7 else np.exp(generator.uniform(np.log(0.05), np.log(2)))
+    levels = int(generator.integers(2, 7)) if share() < domain.discrete else 0
+    measurement = "codes" if levels and share() < domain.codes else _draw_key(MEASUREMENT_SHARES, generator)
     return Simulation(
         variables=d,
         edges=min(d * generator.uniform(0.4, 5), most * generator.uniform(0.4, 0.97)),
@@ -147,7 +151,7 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         noise_per_regime=share() < 0.5,
         weights=(low, 1.0 if low == 0.25 else low + generator.uniform(0.3, 1.5)),
         rescaled=share() < 0.25,
-        levels=int(generator.integers(2, 7)) if share() < domain.discrete else 0,
+        levels=levels,
         hidden=int(generator.integers(1, 2 + d // 5)) if share() < domain.hidden else 0,
         mediators=mediators,
         targets=targets,
@@ -158,7 +162,7 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         off_target=generator.uniform(0.1, 0.5) if targets and share() < domain.off_target else 0.0,
         drift=np.exp(generator.uniform(np.log(0.03), np.log(0.6))) if targets and domain.drift and share() < domain.drift else 0.0,
         intervention=_draw_key(INTERVENTION_SHARES, generator),
-        measurement=_draw_key(MEASUREMENT_SHARES, generator),
+        measurement=measurement,
     )
 
 

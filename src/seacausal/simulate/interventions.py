@@ -22,11 +22,8 @@ def draw_targets(variables: int, targets: int, per_regime: int, *, first: np.nda
     first
         (d,) bool, variables that are chosen before any others.
     """
-    if first is None:
-        chosen = generator.choice(variables, targets, replace=False)
-    else:
-        chosen = np.lexsort((generator.random(variables), ~first))[:targets]
-    targeted = np.sort(chosen)
+    drawn = generator.choice(variables, targets, replace=False) if first is None else np.lexsort((generator.random(variables), ~first))[:targets]
+    targeted = np.sort(drawn)
     if per_regime > 1:
         targeted = generator.permutation(targeted)
     regime = 1 + np.arange(targets) // per_regime

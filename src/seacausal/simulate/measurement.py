@@ -10,6 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+CATEGORIES = 20
+"""A column of more values is no category."""
+
 
 def measure_units(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Arbitrary units for every column, exp N(0, 1.5^2); in a third of the data sets, standard deviations."""
@@ -40,6 +43,15 @@ def measure_counts(values: np.ndarray, generator: np.random.Generator) -> np.nda
     level = generator.normal(1, 1, z.shape[1]) + generator.uniform(0.3, 1) * z
     counts = generator.poisson(size * np.exp(np.clip(level, -8, 8)))
     return np.log1p(counts / size).astype(np.float32)
+
+
+def measure_codes(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Categories numbered in an order that means nothing: a random half of the columns of at most `CATEGORIES` values become codes 0, 1, ..."""
+    for column in np.flatnonzero(generator.random(values.shape[1]) < 0.5):
+        levels, level = np.unique(values[:, column], return_inverse=True)
+        if len(levels) <= CATEGORIES:
+            values[:, column] = generator.permutation(len(levels))[level]
+    return values
 
 
 def measure_missing(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
@@ -111,5 +123,6 @@ MEASUREMENTS: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]]
     "outliers": _reshape_half(_outliers),
     "dropout": measure_dropout,
     "counts": measure_counts,
+    "codes": measure_codes,
     "missing": measure_missing,
 }
