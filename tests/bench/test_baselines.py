@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from seacausal.bench.accuracy import measure
+from seacausal.bench.accuracy import Scores, measure
 from seacausal.bench.baselines import BASELINES
 from seacausal.bench.suites import Case, simulated_cases
 from seacausal.data import Dataset
+from seacausal.graph.metrics import sum_gaps
 
 
 @pytest.mark.parametrize("interventional", [False, True])
@@ -44,3 +45,14 @@ def test_cells_are_left_out_by_their_size_and_sets_stay_the_same():
     assert {group for group, _, _ in middle} == {"N=20, E=20", "N=20, E=80"}
     assert sorted(small + middle) == sorted(draw(largest=20))
     assert [case for case in small if case[0] == "N=10, E=10"] == draw(cells=((10, 10, 1),))
+
+
+def test_calibration_is_that_of_all_pairs_of_a_cell():
+    """Errors of two data sets that cancel each other in a bin do not count."""
+    truth = np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]], bool)
+    scores = Scores()
+    for one, direct in ((truth, np.full((3, 3), 0.31)), (np.zeros((3, 3), bool), np.full((3, 3), 0.33)), (truth, truth * 0.9)):
+        scores.gaps.append(sum_gaps(one, direct))
+        scores.add("seacausal", "pairs", 6)
+    assert scores.mean("seacausal", "ECE") == pytest.approx((abs(3 - 6 * 0.31 - 6 * 0.33) + 3 * 0.1) / 18)
+    assert np.isnan(scores.mean("FLOP", "ECE"))

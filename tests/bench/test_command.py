@@ -126,3 +126,18 @@ def test_the_weights_given_are_the_ones_judged(monkeypatch, capsys, tmp_path):
         command.run_bench(["identifiability", "--graphs", "1", "--weights", str(tmp_path / "damaged.onnx")], parse)
     with pytest.raises(CheckpointError, match="damaged"):
         command.run_bench(["simulated", "--graphs", "1", "--largest", "10", "--weights", str(tmp_path / "damaged.onnx")], parse)
+
+
+def test_the_sets_of_a_recipe_are_judged(capsys, tmp_path):
+    recipe = tmp_path / "mine.toml"
+    recipe.write_text(
+        '[[sets]]\nname = "wide"\nvariables = 9\nedges = 9\n[[sets]]\nname = "few"\nvariables = 5\nedges = 4\ntargets = 2\nregime_rows = 9\n'
+    )
+    command.run_bench(["recipe", "--recipe", str(recipe)], parse)
+    table = read_tables(capsys.readouterr().out)["set"]
+    assert list(table)[1:] == ["few, interventional", "wide, observational"]
+    recipe.write_text("[domain]\nexpression = 0.0\ncells = 2000\n[[sizes]]\nsmallest = 3\nlargest = 6\nbatch = 4\nshare = 1.0\n")
+    command.run_bench(["recipe", "--recipe", str(recipe), "--graphs", "12"], parse)
+    table = read_tables(capsys.readouterr().out)["set"]
+    assert set(table) == {"", "N=3 to 6, observational", "N=3 to 6, interventional"}
+    assert sum(int(row[-1]) for name, row in table.items() if name) == 12

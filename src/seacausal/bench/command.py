@@ -17,7 +17,7 @@ from seacausal.bench.adapted import measure_adapter
 from seacausal.bench.baselines import BASELINES, WITHOUT_NETWORK
 from seacausal.bench.peers import PeerRuns
 from seacausal.bench.published import PUBLISHED
-from seacausal.bench.suites import MECHANISMS, PEER_CELLS, PEER_MECHANISMS, external_cases, simulated_cases
+from seacausal.bench.suites import MECHANISMS, PEER_CELLS, PEER_MECHANISMS, external_cases, recipe_cases, simulated_cases
 from seacausal.config import DiscoverConfig
 from seacausal.errors import DataError
 
@@ -29,22 +29,26 @@ class Bench:
     """Measure accuracy or speed and print the table in Markdown."""
 
     suite: tyro.conf.Positional[
-        Literal["simulated", "interventional", "large", "external", "peers", "identifiability", "uniform", "speed", "estimators"]
+        Literal["simulated", "interventional", "large", "external", "recipe", "peers", "identifiability", "uniform", "speed", "estimators"]
     ]
     """What to measure. "peers": beside other people's methods, on standardised data with Gaussian roots. "identifiability": on linear Gaussian data,
-    beside what the equivalence class can say. "uniform": an adapter on linear data with uniform noise."""
+    beside what the equivalence class can say. "recipe": on the sets of a recipe, or sets like those of a training run. "uniform": an adapter on
+    linear data with uniform noise."""
     standardised: bool = False
     """Bring every column to mean 0 and variance 1 first."""
     roots: Literal["uniform", "gaussian"] = "uniform"
     """Law of the roots of simulated sets."""
     graphs: int | None = None
-    """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`; for `peers` 5, and 2 at N=100; for `external` sets of a file, all by default."""
+    """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`; for `peers` 5, and 2 at N=100; for `external` sets of a file, all by default;
+    for the `recipe` of a training run how many sets in all, 100 by default."""
     smallest: int = 0
     """Leave out cells with fewer variables."""
     largest: int = 100
     """Leave out cells with more variables."""
     data: Path = Path("../shared/data")
     """Folder of third-party sets, for `external`."""
+    recipe: Path = Path("recipes/base.toml")
+    """The recipe, for `recipe`."""
     adapter: Path | None = None
     """The adapter to judge, for `uniform`."""
     peers: bool = False
@@ -87,6 +91,9 @@ def _run_accuracy(options: Bench) -> None:
     if suite == "external":
         cells = measure(external_cases(options.data, graphs=options.graphs), standardised=options.standardised, **shared)
         _print_external(cells, peers)
+    elif suite == "recipe":
+        cells = measure(recipe_cases(options.recipe, graphs=options.graphs), standardised=options.standardised, **shared)
+        _print_external(cells, None)
     elif suite == "peers":
         cases = simulated_cases(roots="gaussian", cells=PEER_CELLS, mechanisms=PEER_MECHANISMS, **drawn)
         _print_peers(measure(cases, standardised=True, **shared))
@@ -156,14 +163,16 @@ def _print_peers(cells: Cells) -> None:
 def _print_external(cells: Cells, peers: PeerRuns | None) -> None:
     methods = _methods(cells.values())[1:] if peers else list(BASELINES)
     best = ["best peer"] if peers else []
-    _print("| set | " + " | ".join(["mAP", "AUC", "SHD", "ECE", *best, *methods]) + " |", "|---" * (5 + len(best) + len(methods)) + "|")
+    titles = ["set", "mAP", "AUC", "SHD", "ECE", *best, *methods, "sets"]
+    _print("| " + " | ".join(titles) + " |", "|---" * len(titles) + "|")
     for (group, _), scores in cells.items():
         ours = [_format(scores.mean("seacausal", metric), metric) for metric in ("mAP", "AUC", "SHD", "ECE")]
         others = {method: scores.mean(method) for method in methods}
         if peers:
             name = max((method for method in methods if method not in WITHOUT_NETWORK), key=lambda method: np.nan_to_num(others[method], nan=-1.0))
             ours.append(f"{_format(others[name], 'mAP')} {name}")
-        _print(f"| {group} | " + " | ".join(ours + [_format(value, "mAP") for value in others.values()]) + " |")
+        count = str(len(scores.values["seacausal", "mAP"]))
+        _print(f"| {group} | " + " | ".join([*ours, *(_format(value, "mAP") for value in others.values()), count]) + " |")
 
 
 def _print_identifiability(scores: Scores) -> None:

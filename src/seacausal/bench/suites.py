@@ -12,6 +12,7 @@ from seacausal.data import Dataset
 from seacausal.errors import DataError
 from seacausal.io.npz import read_datasets
 from seacausal.simulate.dataset import Simulation, simulate_dataset
+from seacausal.simulate.recipe import read_recipe
 
 MECHANISMS = ("linear", "nn-additive", "nn", "sigmoid", "polynomial")
 CELLS = ((10, 10, 20), (20, 20, 20), (10, 40, 20), (20, 80, 20), (100, 400, 5))
@@ -105,6 +106,23 @@ def uniform_cases(graphs: int = 20) -> Iterator[Case]:
             simulation = Simulation(d, edges, observational_rows=1000 * d, noise_law="uniform")
             generator = np.random.default_rng([2026, d, edges, graph, len(MECHANISMS)])
             yield Case(f"N={d}, E={edges}", "linear", simulate_dataset(simulation, generator=generator))
+
+
+def recipe_cases(path: Path, *, graphs: int | None = None) -> Iterator[Case]:
+    """The sets of a recipe; of a training run's, `graphs` sets like those it draws, 100 by default, none of which it has drawn.
+
+    Raises
+    ------
+    DataError
+        As `read_recipe`.
+    """
+    for member in sorted(read_recipe(path, count=graphs or 100), key=lambda member: member.specification.variables):
+        dataset = member.simulate()
+        if np.isfinite(dataset.values).all():  # training draws others again
+            d = len(dataset.names)
+            sizes = member.domain.sizes if member.domain else ()
+            group = next((f"N={size.smallest} to {size.largest}" for size in sizes if size.smallest <= d <= size.largest), member.name)
+            yield Case(f"{group}, {'interventional' if dataset.interventional else 'observational'}", "", _drop_constant(dataset))
 
 
 def external_cases(folder: Path, *, graphs: int | None = None) -> Iterator[Case]:

@@ -62,11 +62,14 @@ def score_orientation(adjacency: np.ndarray, direct: np.ndarray) -> float:
 
 def score_calibration(adjacency: np.ndarray, direct: np.ndarray, bins: int = 10) -> float:
     """Expected calibration error of P(i -> j) over ordered pairs, equal-width bins."""
-    truth, probability = ordered_pairs(adjacency).astype(float), ordered_pairs(direct)
+    return float(np.abs(sum_gaps(adjacency, direct, bins)).sum() / len(ordered_pairs(direct)))
+
+
+def sum_gaps(adjacency: np.ndarray, direct: np.ndarray, bins: int = 10) -> np.ndarray:
+    """(bins,) edges i -> j less their probabilities, summed over the ordered pairs of each bin; those of several graphs may be added up."""
+    probability = ordered_pairs(direct)
     which = np.minimum((probability * bins).astype(int), bins - 1)
-    size = np.bincount(which, minlength=bins)
-    gap = np.abs(np.bincount(which, truth, bins) - np.bincount(which, probability, bins))
-    return float(gap[size > 0].sum() / len(truth))
+    return np.bincount(which, ordered_pairs(adjacency) - probability, bins)
 
 
 def is_acyclic(adjacency: np.ndarray) -> bool:
