@@ -6,9 +6,10 @@ import numpy as np
 
 
 def decode_dag(direct: np.ndarray, threshold: float = 0.5) -> np.ndarray:
-    """The edges above a threshold, the most probable first, but those that would close a directed cycle with the ones before.
+    """Every pair that is joined, either way, with a probability above a threshold, in its more probable direction, but for directed cycles.
 
-    Greedy: the sum of the probabilities kept need not be the largest there is.
+    The pairs whose directions differ most in probability come first; an edge that would close a cycle with those before is turned round. Greedy: no
+    sum of probabilities need be the largest there is. A direction that no data can tell is worth 0.5 both ways, which is why pairs are judged as such.
 
     Parameters
     ----------
@@ -21,17 +22,19 @@ def decode_dag(direct: np.ndarray, threshold: float = 0.5) -> np.ndarray:
 
     Examples
     --------
-    >>> ring = np.array([[0.0, 0.9, 0.0], [0.0, 0.0, 0.8], [0.7, 0.0, 0.0]])
+    >>> ring = np.array([[0.0, 0.9, 0.0], [0.0, 0.0, 0.8], [0.7, 0.1, 0.0]])
     >>> np.argwhere(decode_dag(ring)).tolist()
-    [[0, 1], [1, 2]]
+    [[0, 1], [0, 2], [1, 2]]
     """
     d = len(direct)
     adjacency = np.zeros((d, d), bool)
     reached = np.eye(d, dtype=bool)  # [i, j]: i is j or an ancestor of j
-    cause, effect = np.nonzero((direct > threshold) & ~np.eye(d, dtype=bool))
-    for k in np.argsort(-direct[cause, effect], kind="stable"):
-        i, j = cause[k], effect[k]
-        if not reached[j, i]:
-            adjacency[i, j] = True
-            reached |= reached[:, i, None] & reached[j]
+    first, second = np.nonzero(np.triu(direct + direct.T > threshold, 1))
+    margin = direct[first, second] - direct[second, first]
+    for k in np.argsort(-np.abs(margin), kind="stable"):
+        i, j = (first[k], second[k]) if margin[k] >= 0 else (second[k], first[k])
+        if reached[j, i]:
+            i, j = j, i
+        adjacency[i, j] = True
+        reached |= reached[:, i, None] & reached[j]
     return adjacency
