@@ -83,6 +83,18 @@ def test_json_is_alone_and_agrees_with_the_files(table, tmp_path, capsys):
     names = networkx.get_node_attributes(graph, "name")
     assert {(names[i], names[j]) for i, j in graph.edges} == {(e["cause"], e["effect"]) for e in answer["edges"]}
     assert all(e["probability"] > 0.3 for e in answer["edges"])
+    joined = {frozenset((row["source"], row["target"])) for row in rows if float(row["p_absent"]) < 0.7}
+    assert joined == {frozenset((e["cause"], e["effect"])) for e in answer["edges"]} | {frozenset(list(u.values())[:2]) for u in answer["undecided"]}
+
+
+def test_what_is_joined_in_an_open_direction_is_printed(tmp_path, capsys):
+    generator = np.random.default_rng(0)
+    one = generator.standard_normal(2000)
+    np.savetxt(tmp_path / "t.csv", np.column_stack([one, one + generator.standard_normal(2000)]), delimiter=",", header="dose,answer", comments="")
+    assert run("discover", tmp_path / "t.csv", "--out", tmp_path / "r", "--threshold", "0.9", "--no-scale") == 0
+    out = capsys.readouterr().out
+    assert "No edge is more probable than 0.9.\nJoined with a probability above 0.9, in a direction that these data leave open:\n" in out
+    assert "cause" not in out
 
 
 def test_the_same_seed_writes_the_same_bytes(table, tmp_path, capsys):

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -7,6 +8,7 @@ import pytest
 
 import seacausal
 from seacausal import DataError, Dataset, Simulation, discover, simulate_dataset
+from seacausal.discovery import Link
 from seacausal.graph.metrics import score_average_precision
 
 
@@ -276,3 +278,16 @@ def test_subsets_without_free_rows_are_counted_and_refused_where_nothing_else_co
 def test_a_graph_shows_itself_in_a_line(chain):
     graph = discover(chain)
     assert repr(graph) == f"CausalGraph(5 variables, {len(graph.edges())} edges above 0.5)"
+
+
+def test_pairs_in_an_open_direction_are_links(chain):
+    direct = np.zeros((5, 5))
+    direct[[0, 1, 1, 2, 3, 4], [1, 0, 2, 1, 4, 3]] = [0.3, 0.5, 0.6, 0.4, 0.4, 0.4]
+    graph = discover(chain)
+    graph = replace(graph, estimate=replace(graph.estimate, direct=direct))
+    a, b, _, d, e = graph.names
+    assert graph.undecided() == [Link(b, a, 0.8), Link(d, e, 0.8)]
+    assert [edge[:2] for edge in graph.edges()] == [(b, graph.names[2])]
+    assert {frozenset(link[:2]) for link in graph.undecided(0.7)} == {frozenset((a, b)), frozenset((d, e)), frozenset(graph.names[1:3])}
+    with pytest.raises(DataError, match="threshold"):
+        graph.undecided(1.5)

@@ -210,8 +210,8 @@ def _to_adjacency(edges: Sequence[tuple[str, ...]], names: Sequence[str]) -> Any
 def _to_json(graph: CausalGraph, paths: list[Path], seconds: dict[str, float]) -> str:
     import json
 
-    edges = [edge._asdict() for edge in graph.edges()]
-    return json.dumps({"edges": edges, "files": [str(p) for p in paths], "seconds": seconds, **graph.summary()}, ensure_ascii=False, indent=2) + "\n"
+    found = {"edges": [edge._asdict() for edge in graph.edges()], "undecided": [link._asdict() for link in graph.undecided()]}
+    return json.dumps({**found, "files": [str(p) for p in paths], "seconds": seconds, **graph.summary()}, ensure_ascii=False, indent=2) + "\n"
 
 
 def _print_graph(graph: CausalGraph, paths: list[Path], seconds: dict[str, float], top: int, consensus: list[tuple[str, ...]] | None) -> None:
@@ -222,17 +222,22 @@ def _print_graph(graph: CausalGraph, paths: list[Path], seconds: dict[str, float
     )
     lines = [f"{facts['rows']:,} rows, {facts['variables']} variables{intervened}.", *_notes(graph)]
     level = graph.config.threshold
-    edges = graph.edges()
+    edges, undecided = graph.edges(), graph.undecided()
     if not edges:
-        lines.append(f"No edge is more probable than {level}. The most probable ones:")
+        lines.append(f"No edge is more probable than {level}." + " The most probable ones:" * (not undecided))
     known = set(consensus or [])
     rows = [("cause", "effect", "probability", "" if consensus is None else "consensus")]
-    for edge in (edges or graph.edges(0.0)[:5])[:top]:
+    for edge in (edges or ([] if undecided else graph.edges(0.0)[:5]))[:top]:
         mark = "yes" if edge[:2] in known else "reversed" if edge[1::-1] in known else "no"
         rows.append((edge.cause, edge.effect, f"{edge.probability:.3f}", "" if consensus is None else mark))
-    lines += _to_columns(rows)
+    lines += _to_columns(rows) if len(rows) > 1 else []
     if len(edges) > top:
         lines.append(f"... and {len(edges) - top} more edges above {level} (--top shows more).")
+    if undecided:
+        lines.append(f"Joined with a probability above {level}, in a direction that these data leave open:")
+        lines += _to_columns([(link.first, link.second, f"{link.probability:.3f}") for link in undecided[:top]])
+    if len(undecided) > top:
+        lines.append(f"... and {len(undecided) - top} more of these.")
     lines.append("Files: " + ", ".join(str(p) for p in paths))
     spent = ", ".join(f"{stage} {value:.2f}" for stage, value in seconds.items())
     lines.append(f"Seconds: {spent}; in all {sum(seconds.values()):.2f}.")

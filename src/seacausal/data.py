@@ -83,6 +83,12 @@ class EdgeProbabilities:
         np.fill_diagonal(absent, 1.0)
         return np.clip(absent, 0.0, 1.0)
 
+    def undecided(self, threshold: float) -> np.ndarray:
+        """(d, d) bool, pairs whose two directions are above the threshold together but not alone; once each, in the more probable direction."""
+        direct, reverse = self.direct, self.direct.T
+        either = (direct + reverse > threshold) & (np.maximum(direct, reverse) <= threshold)
+        return either & ((direct > reverse) | ((direct == reverse) & np.triu(np.ones(direct.shape, bool), 1)))
+
 
 @dataclass(frozen=True)
 class Degenerate:

@@ -44,6 +44,16 @@ class Edge(NamedTuple):
     probability: float
 
 
+class Link(NamedTuple):
+    """Two variables that are joined one way or the other."""
+
+    first: str
+    """The more probable cause."""
+    second: str
+    probability: float
+    """Of either direction."""
+
+
 @dataclass(frozen=True, repr=False)
 class CausalGraph:
     """A causal graph with the probability of every edge."""
@@ -82,6 +92,16 @@ class CausalGraph:
         cause, effect = np.nonzero(self.probabilities > level)
         found = [Edge(self.names[i], self.names[j], float(self.probabilities[i, j])) for i, j in zip(cause, effect)]
         return sorted(found, key=lambda edge: -edge.probability)
+
+    def undecided(self, threshold: float | None = None) -> list[Link]:
+        """Pairs that are joined with a probability above the threshold, though neither direction is by itself; the most probable first.
+
+        Observations alone may fit both directions of an edge equally well.
+        """
+        level = self.config.threshold if threshold is None else check_threshold(threshold)
+        both = self.probabilities + self.probabilities.T
+        pairs = np.argwhere(self.estimate.undecided(level)).tolist()
+        return sorted((Link(self.names[i], self.names[j], float(both[i, j])) for i, j in pairs), key=lambda link: -link.probability)
 
     def to_networkx(self, threshold: float | None = None) -> networkx.DiGraph:
         """All variables, and the edges above the threshold with their `probability`."""

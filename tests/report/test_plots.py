@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
@@ -67,8 +68,9 @@ def test_every_variable_has_a_box_or_is_listed(d, e):
     drawing = _Drawing.of(probabilities, 0.5, None)
     assert sorted([*drawing.shown, *drawing.alone]) == list(range(d))
     assert sorted(drawing.order) == list(range(d))
-    assert (drawing.probability > 0.5).all()
-    assert len(drawing.probability) == (probabilities.direct > 0.5).sum()
+    assert (drawing.probability[drawing.predicted] > 0.5).all()
+    assert drawing.predicted.sum() == (probabilities.direct > 0.5).sum()
+    assert (~drawing.predicted).sum() == probabilities.undecided(0.5).sum()
     figure = plot_graph(probabilities, 0.5)
     written = " ".join(texts(figure))
     assert all(name in written for name in probabilities.names)
@@ -188,3 +190,19 @@ def test_cells_are_whole_pixels_with_the_cause_in_the_row():
 def test_pyplot_is_not_imported():
     code = "import sys, seacausal.report.plots; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_pair_in_an_open_direction_has_a_dashed_line_without_a_head():
+    direct = np.zeros((3, 3))
+    direct[[0, 1, 1], [1, 0, 2]] = [0.45, 0.4, 0.9]
+    probabilities = EdgeProbabilities(direct, tuple("abc"))
+    drawing = _Drawing.of(probabilities, 0.5, None)
+    assert drawing.layout.edges.tolist() == [[0, 1], [1, 2]]
+    figure = plot_graph(probabilities, 0.5)
+    assert "3 variables, 1 edge with probability above 0.5, 1 more in either direction (dashed)" in texts(figure)
+    lines, *_ = figure.axes[0].collections
+    assert sum(offset_and_dashes[1] is not None for offset_and_dashes in lines.get_linestyles()) == 1
+    heads = next(shape for shape in figure.axes[0].collections if isinstance(shape, PolyCollection))
+    assert len(heads.get_paths()) == 1
+    compared = _Drawing.of(probabilities, 0.5, np.zeros((3, 3), bool))
+    assert compared.shown.tolist() == [1, 2]

@@ -9,7 +9,7 @@ def decode_dag(direct: np.ndarray, threshold: float = 0.5) -> np.ndarray:
     """Every pair that is joined, either way, with a probability above a threshold, in its more probable direction, but for directed cycles.
 
     The pairs whose directions differ most in probability come first; an edge that would close a cycle with those before is turned round. Greedy: no
-    sum of probabilities need be the largest there is. A direction that no data can tell is worth 0.5 both ways, which is why pairs are judged as such.
+    sum of probabilities need be the largest there is. Pairs are judged as such because a direction that no data can tell is worth 0.5 at most.
 
     Parameters
     ----------

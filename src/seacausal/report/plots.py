@@ -1,7 +1,8 @@
 """The picture of a causal graph: the graph in layers, causes above effects, beside the matrix of edge probabilities.
 
 In: `EdgeProbabilities`, a threshold, and perhaps a reference graph to compare with. Out: a matplotlib `Figure`, or its PNG bytes, which depend on
-nothing but the input. An edge is predicted where its probability is above the threshold.
+nothing but the input. An edge is predicted where its probability is above the threshold; a pair that is joined, either way round, without that gets
+a dashed line without a head, unless there is a reference.
 Surprising choices: pyplot is never imported (start-up time, global state); the graph is drawn in points (1/72 inch), so that boxes and text fit at
 once; lines and boxes are collections, because patches are slow. This module imports matplotlib: import it only where something is drawn.
 """
@@ -171,8 +172,8 @@ class _Drawing:
         reference = _check_reference(reference, probabilities)
         direct = np.where(np.eye(d, dtype=bool), -np.inf, probabilities.direct)
         above = direct > threshold
-        weight = direct + above
-        edges = (above if reference is None else above | reference) & (weight > -np.inf)
+        weight, undecided = direct + above, probabilities.undecided(threshold)
+        edges = (above | (undecided if reference is None else reference)) & (weight > -np.inf)
         hidden = int(edges.sum()) > MAX_EDGES
         edges.flat[np.argsort(np.where(edges, -weight, np.inf), axis=None, kind="stable")[MAX_EDGES:]] = False
         linked = edges.any(0) | edges.any(1)
@@ -182,6 +183,7 @@ class _Drawing:
         pairs = tuple(shown[layout.edges].T)
         count = int(above.sum())
         summary = f"{d} variables, {count or 'no'} edge{'' if count == 1 else 's'} with probability above {threshold:g}"
+        summary += f", {undecided.sum()} more in either direction (dashed)" * bool(undecided.any())
         summary += f"; the {MAX_EDGES} strongest are drawn" * hidden
         cause, effect = divmod(int(direct.argmax()), d)
         strongest = f"{_shorten(names[cause], 14)} → {_shorten(names[effect], 14)}, {direct.max():.2f}"
@@ -247,11 +249,12 @@ def _draw_edges(axes: Axes, drawing: _Drawing, curves: list[np.ndarray], tips: n
         strokes += [(1.0, 1.0, 1.0, 1.0), tuple(colors[e])]
         styles += ["solid", "solid" if drawing.predicted[e] else (0, (3.2, 2.0))]
     _lines(axes, lines, linewidths=widths, colors=strokes, linestyles=styles, capstyle="butt", zorder=1)
+    headed = by_strength[drawing.predicted[by_strength] | (drawing.known is not None)]
     tip, direction = tips[:, 0], tips[:, 1]
     side = direction[:, ::-1] * (1, -1) * (1.7 * scale + 0.62 * line_width)[:, None]
     back = tip - direction * 6.6 * scale
     heads = np.stack([tip, back + side, back + direction * 1.3 * scale, back - side], axis=1)
-    _shapes(axes, heads[by_strength], facecolors=colors[by_strength], edgecolors="none", zorder=2)
+    _shapes(axes, heads[headed], facecolors=colors[headed], edgecolors="none", zorder=2)
 
 
 def _draw_legend(axes: Axes, drawing: _Drawing, width: float) -> float:
