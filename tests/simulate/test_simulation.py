@@ -138,6 +138,7 @@ def mix_by_hand(f, by_hand, x, noise):
 
 BY_HAND = {
     "linear": linear_by_hand,
+    "uneven": linear_by_hand,
     "sigmoid": sigmoid_by_hand,
     "polynomial": polynomial_by_hand,
     "nn": nn_by_hand,
@@ -177,6 +178,15 @@ def test_linear_weights_are_uniform_in_size_with_either_sign():
     assert np.abs(w).min() >= 0.25
     assert np.abs(w).max() <= 1
     assert abs(np.abs(w).mean() - 0.625) < 4 * 0.75 / math.sqrt(12 * w.size)
+    assert abs((w > 0).mean() - 0.5) < 4 * 0.5 / math.sqrt(w.size)
+
+
+def test_uneven_weights_are_log_normal_with_either_sign():
+    w = pooled_parameters("uneven", 3)["w"]
+    logs = np.log(np.abs(w) / 0.3)
+    assert abs(np.median(logs)) < 4 * 1.25 * 1.1 / math.sqrt(w.size)
+    assert abs((logs < -1.1).mean() - 0.1587) < 4 * math.sqrt(0.1587 * 0.8413 / w.size)
+    assert np.abs(w).max() == 3
     assert abs((w > 0).mean() - 0.5) < 4 * 0.5 / math.sqrt(w.size)
 
 

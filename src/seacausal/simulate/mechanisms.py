@@ -21,6 +21,13 @@ def draw_linear(parents: int, generator: np.random.Generator, weights: tuple[flo
     return lambda x, noise: x @ w + noise
 
 
+def draw_uneven(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y = X w + noise, |w| log-normal with median 0.3 and log-spread 1.1, at most 3, random signs: few strong effects and many weak ones."""
+    w = 0.3 * np.exp(1.1 * generator.standard_normal(parents)) * generator.choice([-1.0, 1.0], parents)
+    w = np.clip(w, -3, 3).astype(np.float32)
+    return lambda x, noise: x @ w + noise
+
+
 def draw_nn_additive(parents: int, generator: np.random.Generator) -> Mechanism:
     """Y = PReLU(X W + b) v + c + noise, 10 hidden units, slope 0.25, weights N(0, 1), biases uniform in +-1 / sqrt(inputs)."""
     w, b, v, c = _draw_layers(parents, 10, generator)
@@ -188,6 +195,7 @@ def _draw_layers(inputs: int, hidden: int, generator: np.random.Generator) -> tu
 
 MECHANISMS: dict[str, Callable[..., Mechanism]] = {
     "linear": draw_linear,
+    "uneven": draw_uneven,
     "nn-additive": draw_nn_additive,
     "nn": draw_nn,
     "sigmoid": draw_sigmoid,
