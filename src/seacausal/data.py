@@ -29,6 +29,8 @@ class Dataset:
     """(d, d) bool, the true graph where it is known; `adjacency[i, j]` is i -> j. It has cycles only where feedback was simulated."""
     dropped_rows: int = 0
     """Rows left out while reading, because a value was missing."""
+    categories: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Names of the columns that were text, and the categories that 0, 1, ... stand for there."""
 
     def __post_init__(self) -> None:
         n, d = self.values.shape

@@ -241,6 +241,7 @@ def discover(
     facts = {
         "rows": len(dataset.values),
         "dropped rows": dataset.dropped_rows,
+        "categories": dict(dataset.categories),
         "variables": len(dataset.names),
         "subsets": subsets,
         "intervened rows": int(dataset.targets[dataset.regime].any(1).sum()),

@@ -11,6 +11,7 @@ import datetime
 import decimal
 import numbers
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -24,6 +25,8 @@ Missing = Literal["error", "drop"]
 
 MISSING = frozenset({"", "na", "nan", "null"})
 """Text cells, in lower case and without spaces around, that hold no value."""
+CATEGORIES = 10
+"""A column of text with more kinds of cells is refused."""
 _BOOLEAN = {"true": 1.0, "false": 0.0}
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 
@@ -88,6 +91,40 @@ def to_numbers(cells: np.ndarray | Sequence[object], name: str, place: Place) ->
             raise DataError(f"Column {name!r} must hold {kind}; found {_shown(cell)} in {place.row(row)}. {_advice(cell, name)}")
         values[row] = number
     return values
+
+
+def to_categories(cells: Sequence[object], name: str, names: Sequence[str], place: Place) -> tuple[np.ndarray, tuple[str, ...]] | None:
+    """(n,) float64 codes 0, 1, ..., NaN for missing, and the categories in alphabetical order; None unless a column is text of few categories.
+
+    All cells that hold a value must be text that spells no number, of at most `CATEGORIES` kinds. Nor may they name variables, as in a column
+    of interventions.
+
+    Parameters
+    ----------
+    names
+        Of all columns.
+
+    Raises
+    ------
+    DataError
+        If it is one but for a category that occurs once, which is taken for a typo.
+    """
+    held = [None if is_missing(cell) else cell.strip() if isinstance(cell, str) else cell for cell in cells]
+    if not all(isinstance(cell, (str, type(None))) for cell in held):
+        return None
+    counts = Counter(cell for cell in held if cell is not None)
+    if not 1 <= len(counts) <= CATEGORIES or {part.strip() for level in counts for part in level.split(",")} & set(names):
+        return None
+    if any(_to_number(level) is not None or _DECIMAL_COMMA.fullmatch(level) or level.lower() in _BOOLEAN for level in counts):
+        return None
+    level, fewest = min(counts.items(), key=lambda item: item[1])
+    if fewest == 1:
+        raise DataError(
+            f"Column {name!r}, which is text, must hold each of its categories in two rows or more; found {_shown(level)} in "
+            f"{place.row(held.index(level))} alone. Correct the cell, or drop the row or the column."
+        )
+    levels = tuple(sorted(counts))
+    return np.array([np.nan if cell is None else float(levels.index(cell)) for cell in held]), levels
 
 
 def keep_finite(dataset: Dataset, place: Place, *, missing: Missing) -> Dataset:

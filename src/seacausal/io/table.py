@@ -2,7 +2,8 @@
 
 Choices that may surprise. A first column without a name (or called "Unnamed: 0") that only counts the rows from 0 or from 1 is the index that
 pandas or R wrote: it is left out. So is the index of a pandas frame, also within Parquet. Text that spells numbers, as in a frame of strings, is
-read as numbers. A number that is missing is empty, NaN, NA or null in any case; anything else that is no number is an error.
+read as numbers. A number that is missing is empty, NaN, NA or null in any case. A column of nothing but text of a few kinds holds categories, which
+are numbered; anything else that is no number is an error.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 from seacausal.data import Dataset
 from seacausal.errors import DataError
-from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_numbers
+from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_categories, to_numbers
 from seacausal.io.files import existing_file
 from seacausal.io.interventions import parse_interventions
 from seacausal.io.layout import read_layout_file
@@ -42,7 +43,7 @@ def read_table(
     index: int | None = None,
     names: Sequence[str] | None = None,
 ) -> Dataset:
-    """Read a table of numbers, one row a sample and one column a variable.
+    """Read a table of numbers, or of categories as text, one row a sample and one column a variable.
 
     Parameters
     ----------
@@ -251,10 +252,17 @@ def _counts_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:
 def _to_dataset(columns: Columns) -> Dataset:
     """The observational data set of some columns; its values may be missing or infinite."""
     _check_variables(columns.names, columns.place)
-    values = np.empty((len(columns.cells[0]), len(columns.names)))
+    values, categories = np.empty((len(columns.cells[0]), len(columns.names))), []
     for i, (name, cells) in enumerate(zip(columns.names, columns.cells)):
-        values[:, i] = to_numbers(cells, name, columns.place)
-    return Dataset.observational(values, columns.names)
+        try:
+            values[:, i] = to_numbers(cells, name, columns.place)
+        except DataError:
+            found = to_categories(cells, name, columns.names, columns.place)
+            if found is None:
+                raise
+            values[:, i] = found[0]
+            categories.append((name, found[1]))
+    return dataclasses.replace(Dataset.observational(values, columns.names), categories=tuple(categories))
 
 
 def _check_variables(names: Sequence[str], place: Place) -> None:

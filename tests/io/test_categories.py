@@ -1,0 +1,88 @@
+"""Columns of text that hold categories."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from seacausal.cli import main
+from seacausal.errors import DataError
+from seacausal.io.table import read_table
+
+ROWS = 60
+
+
+@pytest.fixture
+def frame():
+    """A number that a category moves, and an empty cell in row 7."""
+    generator = np.random.default_rng(0)
+    smoker = generator.permutation(np.repeat(["no", " yes", "former"], ROWS // 3)).tolist()
+    smoker[6] = None
+    dose = generator.standard_normal(ROWS) + np.array([cell == "no" for cell in smoker])
+    return pd.DataFrame({"smoker": smoker, "dose": dose, "answer": dose + generator.standard_normal(ROWS)})
+
+
+def codes(frame):
+    return [["former", "no", "yes"].index(cell.strip()) for cell in frame["smoker"] if isinstance(cell, str)]
+
+
+def test_categories_are_numbered_in_alphabetical_order_whatever_holds_them(frame, tmp_path):
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    sources = (
+        frame,
+        frame.astype({"smoker": "category"}),
+        pl.DataFrame(frame),
+        pa.Table.from_pandas(frame),
+        tmp_path / "t.csv",
+        tmp_path / "t.parquet",
+    )
+    for source in sources:
+        dataset = read_table(source, missing="drop")
+        assert dataset.categories == (("smoker", ("former", "no", "yes")),)
+        assert dataset.dropped_rows == 1
+        np.testing.assert_array_equal(dataset.values[:, 0], codes(frame))
+    assert read_table(frame.to_numpy(object), missing="drop").categories == (("X1", ("former", "no", "yes")),)
+    with pytest.raises(DataError, match="'smoker' must hold finite numbers; found a missing value in row 7"):
+        read_table(frame)
+
+
+def test_a_category_that_occurs_once_is_a_typo(frame, tmp_path):
+    frame.loc[11, "smoker"] = "fromer"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(DataError, match=r"each of its categories in two rows or more; found 'fromer' in row 12 \(line 13 of t.csv\) alone"):
+        read_table(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [f"sample {k}" for k in range(ROWS)],  # too many
+        [f"kind {k % 11}" for k in range(ROWS)],
+        ["control", "dose"] * (ROWS // 2),  # names of variables
+        ["control", "dose, answer"] * (ROWS // 2),
+        ["low", "2"] * (ROWS // 2),  # numbers among them
+        ["low", "2,5"] * (ROWS // 2),
+        ["yes", "true"] * (ROWS // 2),
+        ["low", b"high"] * (ROWS // 2),
+    ],
+)
+def test_other_text_is_refused(frame, cells):
+    with pytest.raises(DataError, match="Column 'smoker' must hold numbers; found"):
+        read_table(frame.assign(smoker=pd.Series(cells, dtype=object)))
+
+
+def test_ten_categories_are_the_most(frame):
+    (found,) = read_table(frame.assign(smoker=[f"kind {k % 10}" for k in range(ROWS)])).categories
+    assert found == ("smoker", tuple(f"kind {k}" for k in range(10)))
+
+
+def test_users_are_told(frame, tmp_path, capsys):
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    command = ["discover", str(tmp_path / "t.csv"), "--out", str(tmp_path / "out"), "--missing", "drop"]
+    assert main(command) == 0
+    assert "Text, numbered from 0 in this order: smoker (former, no, yes)." in capsys.readouterr().out
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["data"]["categories"] == {"smoker": ["former", "no", "yes"]}
