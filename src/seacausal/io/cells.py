@@ -93,7 +93,7 @@ def to_numbers(cells: np.ndarray | Sequence[object], name: str, place: Place) ->
     return values
 
 
-def to_categories(cells: Sequence[object], name: str, names: Sequence[str], place: Place) -> tuple[np.ndarray, tuple[str, ...]] | None:
+def to_categories(cells: np.ndarray | Sequence[object], name: str, names: Sequence[str], place: Place) -> tuple[np.ndarray, tuple[str, ...]] | None:
     """(n,) float64 codes 0, 1, ..., NaN for missing, and the categories in alphabetical order; None unless a column is text of few categories.
 
     All cells that hold a value must be text that spells no number, of at most `CATEGORIES` kinds. Nor may they name variables, as in a column
@@ -109,9 +109,9 @@ def to_categories(cells: Sequence[object], name: str, names: Sequence[str], plac
     DataError
         If it is one but for a category that occurs once, which is taken for a typo.
     """
-    held = [None if is_missing(cell) else cell.strip() if isinstance(cell, str) else cell for cell in cells]
-    if not all(isinstance(cell, (str, type(None))) for cell in held):
+    if not all(isinstance(cell, str) or is_missing(cell) for cell in cells):
         return None
+    held = [None if is_missing(cell) else str(cell).strip() for cell in cells]
     counts = Counter(cell for cell in held if cell is not None)
     if not 1 <= len(counts) <= CATEGORIES or {part.strip() for level in counts for part in level.split(",")} & set(names):
         return None
