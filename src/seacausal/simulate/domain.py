@@ -167,14 +167,18 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
 
 
 def _draw_paper(domain: Domain, d: int, generator: np.random.Generator) -> Simulation:
-    """The law of `simulate.paper`, with fewer rows and further densities and root widths; all other laws are the defaults of `Simulation`."""
+    """The law of `simulate.paper`, with fewer rows and further densities and root widths; all other laws are the defaults of `Simulation`.
+
+    Half of the graphs have the paper's own densities, one or four edges a variable.
+    """
     share = generator.random
     graph = str(generator.choice(("erdos-renyi", "scale-free-replaced")))
     rows = int(min(1000 * d, domain.cells // d) * np.exp(generator.uniform(np.log(0.1), 0)))
+    density = generator.choice((1.0, 4.0)) if share() < 0.5 else generator.uniform(0.8, 4.2)
     regime_rows = max(1, rows // (d + 1)) if share() < domain.interventional else 0
     return Simulation(
         variables=d,
-        edges=min(d * generator.uniform(0.8, 4.2), 0.9 * most_edges(graph, d)),
+        edges=min(d * density, 0.9 * most_edges(graph, d)),
         graph=graph,
         mechanisms=(str(generator.choice(domain.mechanisms)),),
         observational_rows=max(60, rows - d * regime_rows),
