@@ -171,7 +171,7 @@ def _work(rank: int, config: TrainConfig, preset: Preset, path: Path, until: int
 
 
 def _work_and_leave(*given: Any) -> None:
-    """`_work` in a process of its own, which then ends without taking the interpreter down: gloo's threads can abort it there (torch 2.13)."""
+    """`_work` in a process of its own, which then ends without taking the interpreter down, where one was aborted by a thread of some library."""
     _work(*given)
     sys.stderr.flush()
     os._exit(0)
