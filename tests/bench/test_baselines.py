@@ -6,6 +6,7 @@ from seacausal.bench.baselines import BASELINES
 from seacausal.bench.suites import Case, simulated_cases
 from seacausal.data import Dataset
 from seacausal.graph.metrics import sum_gaps
+from seacausal.simulate.dataset import Simulation, simulate_dataset
 
 
 @pytest.mark.parametrize("interventional", [False, True])
@@ -16,6 +17,13 @@ def test_every_baseline_that_applies_is_measured(interventional):
     assert measured == set(BASELINES) - (set() if interventional else {"shift"})
     assert all(0 < scores.mean(name) <= 1 for name in measured)
     assert scores.mean("seacausal") >= scores.mean("vote") > scores.mean("correlation")
+
+
+def test_baselines_that_need_free_rows_are_left_out():
+    simulation = Simulation(variables=5, edges=5, observational_rows=0, targets=5, regime_rows=40)
+    case = Case("screen", "", simulate_dataset(simulation, generator=np.random.default_rng(6)))
+    assert BASELINES["resolve"](case.dataset) is None
+    assert ("resolve", "mAP") not in measure([case])["screen", ""].values
 
 
 def test_baselines_that_need_five_variables_are_left_out():

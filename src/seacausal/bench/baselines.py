@@ -6,11 +6,13 @@ Scores are (d, d), entry [i, j] for i -> j; None where a data set lacks what a b
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
 from seacausal.data import Dataset
 from seacausal.discovery import discover
+from seacausal.errors import DataError
 from seacausal.estimate.statistics import standardise
 
 
@@ -49,16 +51,22 @@ def score_shift(dataset: Dataset) -> np.ndarray | None:
 
 def score_vote(dataset: Dataset) -> np.ndarray | None:
     """Mean vote of the local estimates."""
-    return discover(dataset, aggregator="vote").probabilities if _varying(dataset) >= 5 else None
+    return _aggregate(dataset, "vote")
 
 
 def score_resolve(dataset: Dataset) -> np.ndarray | None:
     """The paper's Algorithm 1 on the local estimates."""
-    return discover(dataset, aggregator="resolve").probabilities if _varying(dataset) >= 5 else None
+    return _aggregate(dataset, "resolve")
 
 
-def _varying(dataset: Dataset) -> int:
-    return int((standardise(dataset.values)[2] > 0).sum())
+def _aggregate(dataset: Dataset, aggregator: Literal["vote", "resolve"]) -> np.ndarray | None:
+    """None below five variables, and where subsets lack rows without an intervention on their variables."""
+    if (standardise(dataset.values)[2] > 0).sum() < 5:
+        return None
+    try:
+        return discover(dataset, aggregator=aggregator).probabilities
+    except DataError:
+        return None
 
 
 def _sort_regress(z: np.ndarray, key: np.ndarray) -> np.ndarray:
