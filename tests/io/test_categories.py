@@ -75,6 +75,12 @@ def test_other_text_is_refused(frame, cells):
         read_table(frame.assign(smoker=pd.Series(cells, dtype=object)))
 
 
+def test_names_with_commas_are_names_of_variables(frame):
+    for cells in (["control", "dose, low"], ["control", '"dose, low",answer']):
+        with pytest.raises(DataError, match="Column 'smoker' must hold numbers; found"):
+            read_table(frame.rename(columns={"dose": "dose, low"}).assign(smoker=cells * (ROWS // 2)))
+
+
 def test_ten_categories_are_the_most(frame):
     (found,) = read_table(frame.assign(smoker=[f"kind {k % 10}" for k in range(ROWS)])).categories
     assert found == ("smoker", tuple(f"kind {k}" for k in range(10)))

@@ -11,7 +11,6 @@ import datetime
 import decimal
 import numbers
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -25,8 +24,6 @@ Missing = Literal["error", "drop"]
 
 MISSING = frozenset({"", "na", "nan", "null"})
 """Text cells, in lower case and without spaces around, that hold no value."""
-CATEGORIES = 10
-"""A column of text with more kinds of cells is refused."""
 _BOOLEAN = {"true": 1.0, "false": 0.0}
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 
@@ -88,43 +85,9 @@ def to_numbers(cells: np.ndarray | Sequence[object], name: str, place: Place) ->
         number = _to_boolean(cell) if boolean else _to_number(cell)
         if number is None:
             kind = "true or false" if boolean else "numbers"
-            raise DataError(f"Column {name!r} must hold {kind}; found {_shown(cell)} in {place.row(row)}. {_advice(cell, name)}")
+            raise DataError(f"Column {name!r} must hold {kind}; found {shown(cell)} in {place.row(row)}. {_advice(cell, name)}")
         values[row] = number
     return values
-
-
-def to_categories(cells: np.ndarray | Sequence[object], name: str, names: Sequence[str], place: Place) -> tuple[np.ndarray, tuple[str, ...]] | None:
-    """(n,) float64 codes 0, 1, ..., NaN for missing, and the categories in alphabetical order; None unless a column is text of few categories.
-
-    All cells that hold a value must be text that spells no number, of at most `CATEGORIES` kinds. Nor may they name variables, as in a column
-    of interventions.
-
-    Parameters
-    ----------
-    names
-        Of all columns.
-
-    Raises
-    ------
-    DataError
-        If it is one but for a category that occurs once, which is taken for a typo.
-    """
-    if not all(isinstance(cell, str) or is_missing(cell) for cell in cells):
-        return None
-    held = [None if is_missing(cell) else str(cell).strip() for cell in cells]
-    counts = Counter(cell for cell in held if cell is not None)
-    if not 1 <= len(counts) <= CATEGORIES or {part.strip() for level in counts for part in level.split(",")} & set(names):
-        return None
-    if any(_to_number(level) is not None or _DECIMAL_COMMA.fullmatch(level) or level.lower() in _BOOLEAN for level in counts):
-        return None
-    level, fewest = min(counts.items(), key=lambda item: item[1])
-    if fewest == 1:
-        raise DataError(
-            f"Column {name!r}, which is text, must hold each of its categories in two rows or more; found {_shown(level)} in "
-            f"{place.row(held.index(level))} alone. Correct the cell, or drop the row or the column."
-        )
-    levels = tuple(sorted(counts))
-    return np.array([np.nan if cell is None else float(levels.index(cell)) for cell in held]), levels
 
 
 def keep_finite(dataset: Dataset, place: Place, *, missing: Missing) -> Dataset:
@@ -182,6 +145,11 @@ def _to_number(cell: object) -> float | None:
     return np.nan if is_missing(cell) else None
 
 
+def is_number(text: str) -> bool:
+    """Whether text spells a number, be it with a decimal comma, or true or false."""
+    return _to_number(text) is not None or _DECIMAL_COMMA.fullmatch(text) is not None or text.lower() in _BOOLEAN
+
+
 def _to_boolean(cell: object) -> float | None:
     """1 or 0, NaN for no value, None where the cell holds something else."""
     if is_missing(cell):
@@ -189,7 +157,7 @@ def _to_boolean(cell: object) -> float | None:
     return _BOOLEAN.get(cell.strip().lower()) if isinstance(cell, str) else None
 
 
-def _shown(cell: object) -> str:
+def shown(cell: object) -> str:
     """A cell for a message, shortened."""
     text = repr(cell)
     return text if len(text) <= 80 else f"{text[:76]} ..."

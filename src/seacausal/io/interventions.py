@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from io import StringIO
 
 import numpy as np
@@ -46,7 +46,7 @@ def parse_interventions(entries: Sequence[object], names: Sequence[str], place: 
         if key is not None and key in known:
             rows.append(known[key])
             continue
-        targets = tuple(sorted({_find(name, index, names, place, row) for name in _split(entry, index)}))
+        targets = tuple(sorted({_find(name, index, names, place, row) for name in split_entry(entry, index)}))
         rows.append(targets)
         if key is not None:
             known[key] = targets
@@ -58,8 +58,8 @@ def parse_interventions(entries: Sequence[object], names: Sequence[str], place: 
     return np.array([number[targets] for targets in rows], np.int32), matrix
 
 
-def _split(entry: object, index: dict[str, int]) -> list[str]:
-    """The names in one entry."""
+def split_entry(entry: object, index: Container[str]) -> list[str]:
+    """The names in one entry, which is not split where it is in `index` as it stands."""
     if isinstance(entry, str):
         if entry in index or entry.strip() in index:
             return [entry]

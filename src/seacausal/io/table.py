@@ -19,7 +19,8 @@ import numpy as np
 
 from seacausal.data import Dataset
 from seacausal.errors import DataError
-from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_categories, to_numbers
+from seacausal.io.categories import to_categories
+from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_numbers
 from seacausal.io.files import existing_file
 from seacausal.io.interventions import parse_interventions
 from seacausal.io.layout import read_layout_file

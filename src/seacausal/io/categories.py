@@ -1,0 +1,50 @@
+"""Columns of text that hold a few categories, as numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from seacausal.errors import DataError
+from seacausal.io.cells import Place, is_missing, is_number, shown
+from seacausal.io.interventions import split_entry
+
+CATEGORIES = 10
+"""A column of text with more kinds of cells is refused."""
+
+
+def to_categories(cells: np.ndarray | Sequence[object], name: str, names: Sequence[str], place: Place) -> tuple[np.ndarray, tuple[str, ...]] | None:
+    """(n,) float64 codes 0, 1, ..., NaN for missing, and the categories in alphabetical order; None unless a column is text of few categories.
+
+    All cells that hold a value must be text that spells no number, of at most `CATEGORIES` kinds. Nor may they name variables, as in a column
+    of interventions.
+
+    Parameters
+    ----------
+    names
+        Of all columns.
+
+    Raises
+    ------
+    DataError
+        If it is one but for a category that occurs once, which is taken for a typo.
+    """
+    if not all(isinstance(cell, str) or is_missing(cell) for cell in cells):
+        return None
+    held = [None if is_missing(cell) else str(cell).strip() for cell in cells]
+    counts = Counter(cell for cell in held if cell is not None)
+    if not 1 <= len(counts) <= CATEGORIES or any(map(is_number, counts)):
+        return None
+    known = {name.strip() for name in names}
+    if any(part.strip() in known for level in counts for part in split_entry(level, known)):
+        return None
+    level, fewest = min(counts.items(), key=lambda item: item[1])
+    if fewest == 1:
+        raise DataError(
+            f"Column {name!r}, which is text, must hold each of its categories in two rows or more; found {shown(level)} in "
+            f"{place.row(held.index(level))} alone. Correct the cell, or drop the row or the column."
+        )
+    levels = tuple(sorted(counts))
+    return np.array([np.nan if cell is None else float(levels.index(cell)) for cell in held]), levels
