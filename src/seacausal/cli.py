@@ -223,14 +223,15 @@ def _print_graph(graph: CausalGraph, paths: list[Path], seconds: dict[str, float
     lines = [f"{facts['rows']:,} rows, {facts['variables']} variables{intervened}.", *_notes(graph)]
     level = graph.config.threshold
     edges, undecided = graph.edges(), graph.undecided()
+    shown = edges or ([] if undecided else graph.edges(0.0)[:5])
     if not edges:
         lines.append(f"No edge is more probable than {level}." + " The most probable ones:" * (not undecided))
     known = set(consensus or [])
     rows = [("cause", "effect", "probability", "" if consensus is None else "consensus")]
-    for edge in (edges or ([] if undecided else graph.edges(0.0)[:5]))[:top]:
+    for edge in shown[:top]:
         mark = "yes" if edge[:2] in known else "reversed" if edge[1::-1] in known else "no"
         rows.append((edge.cause, edge.effect, f"{edge.probability:.3f}", "" if consensus is None else mark))
-    lines += _to_columns(rows) if len(rows) > 1 else []
+    lines += _to_columns(rows) if shown else []
     if len(edges) > top:
         lines.append(f"... and {len(edges) - top} more edges above {level} (--top shows more).")
     if undecided:

@@ -21,12 +21,12 @@ from seacausal.graph.equivalence import essential_graph
 from seacausal.graph.marks import ARROW, TAIL
 from seacausal.graph.metrics import (
     is_acyclic,
+    pool_calibration,
     score_auc,
     score_average_precision,
     score_mark_distance,
     score_orientation,
     score_shd,
-    sum_gaps,
 )
 
 
@@ -35,8 +35,8 @@ class Scores:
     """Scores of one cell, a list over its data sets for each metric of each method."""
 
     values: dict[tuple[str, str], list[float]] = field(default_factory=dict)
-    gaps: list[np.ndarray] = field(default_factory=list)
-    """`sum_gaps` of ours."""
+    predictions: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    """True graph and our probabilities of each data set."""
 
     def add(self, method: str, metric: str, value: float) -> None:
         """One more data set."""
@@ -45,7 +45,7 @@ class Scores:
     def mean(self, method: str, metric: str = "mAP") -> float:
         """Mean over data sets; nan where there is none. The expected calibration error, "ECE", is that of all their pairs together."""
         if metric == "ECE":
-            return float(np.abs(np.sum(self.gaps, axis=0)).sum() / sum(self.values[method, "pairs"])) if method == "seacausal" else float("nan")
+            return pool_calibration(self.predictions) if method == "seacausal" else float("nan")
         found = [value for value in self.values.get((method, metric), []) if not np.isnan(value)]
         return float(np.mean(found)) if found else float("nan")
 
@@ -84,7 +84,7 @@ def measure(
         scores.add("seacausal", "seconds", time.perf_counter() - started)
         for metric, value in judge(truth, direct).items():
             scores.add("seacausal", metric, value)
-        scores.gaps.append(sum_gaps(truth, direct))
+        scores.predictions.append((truth, direct))
         for name, baseline in BASELINES.items():
             found = baseline(dataset)
             if found is not None:
@@ -119,7 +119,6 @@ def judge(truth: np.ndarray, direct: np.ndarray) -> dict[str, float]:
         "AUC": score_auc(truth, direct),
         "SHD": float(score_shd(truth, direct)),
         "OA": score_orientation(truth, direct),
-        "pairs": truth.size - len(truth),
         "acyclic": float(is_acyclic(direct > 0.5)),
     }
     if is_acyclic(truth):  # with feedback there is no class of DAGs

@@ -88,12 +88,9 @@ def _run_accuracy(options: Bench) -> None:
     peers = PeerRuns(options.limit) if suite == "peers" or (suite == "external" and options.peers) else None
     drawn = {"graphs": options.graphs, "smallest": options.smallest, "largest": options.largest}
     shared = {"network": network, "peers": peers, "progress": _tell}
-    if suite == "external":
-        cells = measure(external_cases(options.data, graphs=options.graphs), standardised=options.standardised, **shared)
-        _print_external(cells, peers)
-    elif suite == "recipe":
-        cells = measure(recipe_cases(options.recipe, graphs=options.graphs), standardised=options.standardised, **shared)
-        _print_external(cells, None)
+    if suite in ("external", "recipe"):
+        cases = external_cases(options.data, graphs=options.graphs) if suite == "external" else recipe_cases(options.recipe, graphs=options.graphs)
+        _print_sets(measure(cases, standardised=options.standardised, **shared), peers)
     elif suite == "peers":
         cases = simulated_cases(roots="gaussian", cells=PEER_CELLS, mechanisms=PEER_MECHANISMS, **drawn)
         _print_peers(measure(cases, standardised=True, **shared))
@@ -160,7 +157,7 @@ def _print_peers(cells: Cells) -> None:
             _print(f"| {method} | " + " | ".join([*row, f"{np.mean(seconds):.2f}" if seconds else ""]) + " |")
 
 
-def _print_external(cells: Cells, peers: PeerRuns | None) -> None:
+def _print_sets(cells: Cells, peers: PeerRuns | None) -> None:
     methods = _methods(cells.values())[1:] if peers else list(BASELINES)
     best = ["best peer"] if peers else []
     titles = ["set", "mAP", "AUC", "SHD", "ECE", *best, *methods, "sets"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from seacausal.errors import DataError
@@ -62,14 +64,14 @@ def score_orientation(adjacency: np.ndarray, direct: np.ndarray) -> float:
 
 def score_calibration(adjacency: np.ndarray, direct: np.ndarray, bins: int = 10) -> float:
     """Expected calibration error of P(i -> j) over ordered pairs, equal-width bins."""
-    return float(np.abs(sum_gaps(adjacency, direct, bins)).sum() / len(ordered_pairs(direct)))
+    return pool_calibration([(adjacency, direct)], bins)
 
 
-def sum_gaps(adjacency: np.ndarray, direct: np.ndarray, bins: int = 10) -> np.ndarray:
-    """(bins,) edges i -> j less their probabilities, summed over the ordered pairs of each bin; those of several graphs may be added up."""
-    probability = ordered_pairs(direct)
+def pool_calibration(graphs: Iterable[tuple[np.ndarray, np.ndarray]], bins: int = 10) -> float:
+    """`score_calibration` over the ordered pairs of several graphs together, each an adjacency and its probabilities."""
+    truth, probability = (np.concatenate([ordered_pairs(one) for one in matrices]) for matrices in zip(*graphs))
     which = np.minimum((probability * bins).astype(int), bins - 1)
-    return np.bincount(which, ordered_pairs(adjacency) - probability, bins)
+    return float(np.abs(np.bincount(which, truth - probability, bins)).sum() / len(truth))
 
 
 def is_acyclic(adjacency: np.ndarray) -> bool:

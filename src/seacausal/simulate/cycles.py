@@ -18,7 +18,8 @@ def close_cycles(adjacency: np.ndarray, cycles: int, *, mutual: bool = True, gen
 
     With `mutual` that may be a parent, so that two variables are causes of each other.
     """
-    possible = np.argwhere((_follow_paths(adjacency) & ~(adjacency & (not mutual))).T)
+    ancestor = _follow_paths(adjacency)
+    possible = np.argwhere((ancestor if mutual else ancestor & ~adjacency).T)
     chosen = possible[generator.permutation(len(possible))[:cycles]]
     closed = adjacency.copy()
     closed[chosen[:, 0], chosen[:, 1]] = True

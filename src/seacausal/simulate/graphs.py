@@ -152,7 +152,7 @@ def simulate_layered(variables: int, edges: float, *, generator: np.random.Gener
     -------
     (d, d) bool adjacency.
     """
-    layer = np.arange(variables) * 3 // variables
+    layer = _layers(variables)
     weight = np.where(layer[None, :] - layer[:, None] == 1, 1.0, 0.0)
     return _shuffle(generator.random(weight.shape) < _to_probabilities(weight, edges), generator)
 
@@ -192,9 +192,14 @@ def most_edges(graph: str, variables: int) -> int:
     if graph == "bipartite":
         return (variables // 2) * (variables - variables // 2)
     if graph == "layered":
-        first, second, third = np.bincount(np.arange(variables) * 3 // variables, minlength=3).tolist()
+        first, second, third = np.bincount(_layers(variables), minlength=3).tolist()
         return first * second + second * third
     return variables * (variables - 1) // 2
+
+
+def _layers(variables: int) -> np.ndarray:
+    """(d,) int, the layer of every variable of `simulate_layered`, before they are shuffled."""
+    return np.arange(variables) * 3 // variables
 
 
 def _to_probabilities(weights: np.ndarray, edges: float) -> np.ndarray:
