@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from seacausal.data import Dataset, Degenerate, Subset
+from seacausal.estimate.categories import categories_ready, category_statistics
 from seacausal.estimate.compiled import Aside
 from seacausal.estimate.degenerate import find_degenerate
 from seacausal.estimate.gather import SubsetData, plan_rows
@@ -94,7 +95,7 @@ def view_dataset(
     channels: dict[str, np.ndarray] = {}
     local = None
     wanted = d >= SUBSET_SIZE and subsets > 0
-    if d >= 2 and not (order_compiled() and graph_search_compiled() and (local_compiled() or not wanted)):
+    if d >= 2 and not (order_compiled() and graph_search_compiled() and categories_ready(z) and (local_compiled() or not wanted)):
         begin(COMPILE)
         _compile(z, dataset.regime, targets, local=wanted)
         begin("statistics")
@@ -104,7 +105,7 @@ def view_dataset(
         controlled = gram if len(control) == n else gram_matrix(control)
         grams = exclude_targets(gram, z, targeted)
         # Compiled kernels let other threads go on, so this costs next to nothing where there are two cores.
-        search = ThreadPoolExecutor(1).submit(_search_graphs, controlled, grams, targets if dataset.interventional else None)
+        search = ThreadPoolExecutor(1).submit(_search_graphs, controlled, grams, z, targeted, targets)
         channels = global_statistics(z, spread, targeted, grams=grams)
         if shown and statistic != "partial-correlation":
             channels["partial correlation"] = _score_pairs(statistic, z)
@@ -228,9 +229,13 @@ def _keep_varying(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     return np.ascontiguousarray(z[:, kept]), spread[kept], dataset.targets[:, kept], kept
 
 
-def _search_graphs(gram: np.ndarray, grams: tuple[list[np.ndarray], np.ndarray], targets: np.ndarray | None) -> dict[str, np.ndarray]:
-    found = graph_statistics(gram)
-    return found if targets is None else found | interventional_graph_statistics(*grams, targets)
+def _search_graphs(
+    gram: np.ndarray, grams: tuple[list[np.ndarray], np.ndarray], z: np.ndarray, targeted: np.ndarray | None, targets: np.ndarray
+) -> dict[str, np.ndarray]:
+    found, graphs = graph_statistics(gram)
+    if targeted is None:
+        return found | category_statistics(z, None, starts=graphs)
+    return found | interventional_graph_statistics(*grams, targets) | category_statistics(z, targeted, targets, starts=graphs)
 
 
 def _name_degenerate(correlation: np.ndarray, dataset: Dataset, kept: np.ndarray) -> Degenerate:
@@ -244,6 +249,8 @@ def _compile(z: np.ndarray, regime: np.ndarray, targets: np.ndarray, *, local: b
         gram = gram_matrix(z[:, :2])
         order_statistics(z[:, :2], np.ones(2), gram)
         graph_statistics(gram)
+        if not categories_ready(z):
+            category_statistics(spaced_rows(z, 200), None)
         if local:
             first = sample_subsets(np.ones((SUBSET_SIZE, SUBSET_SIZE)), 1, size=SUBSET_SIZE).variables
             data = SubsetData(z, regime, targets, first, plan_rows(regime, targets, generator=np.random.default_rng(0)))

@@ -232,7 +232,7 @@ def test_order_of_start_does_not_matter_for_an_easy_graph():
 
 
 def channels_of(values: np.ndarray) -> dict[str, np.ndarray]:
-    return graph_statistics(gram_matrix(standardise(values)[0]))
+    return graph_statistics(gram_matrix(standardise(values)[0]))[0]
 
 
 def collider(n: int = 3000) -> np.ndarray:

@@ -263,7 +263,9 @@ def intervened_table(seed: int, d: int = 5, rows: int = 100) -> tuple[np.ndarray
 def everything_of(table: np.ndarray, targeted: np.ndarray | None) -> dict[str, np.ndarray]:
     z, _, spread = standardise(table)
     control = control_rows(z, targeted)
-    found = global_statistics(z, spread, targeted) | order_statistics(control, spread, gram_matrix(control)) | graph_statistics(gram_matrix(control))
+    found = (
+        global_statistics(z, spread, targeted) | order_statistics(control, spread, gram_matrix(control)) | graph_statistics(gram_matrix(control))[0]
+    )
     if targeted is None:
         return found
     searched = interventional_graph_statistics(*exclude_targets(gram_matrix(z), z, targeted), np.unique(targeted, axis=0))
@@ -450,7 +452,7 @@ def test_copies_are_strongly_related_and_nothing_more():
 
 def test_every_channel_is_a_statistic_and_the_other_way_round():
     table, targeted = intervened_table(7)
-    local = set(CHANNELS["estimates"])
+    local = {*CHANNELS["estimates"], *CHANNELS["categories"]}
     assert everything_of(table, targeted).keys() == {name for names in CHANNELS.values() for name in names} - local
     assert everything_of(table, None).keys() == {
         name for group in ("correlation", "moments", "variances", "orders", "graphs") for name in CHANNELS[group]

@@ -122,6 +122,29 @@ def test_interventions_cut_the_edges_into_their_target_alone(loop, intervention)
         assert (errors[:, ~hit].std(0)[1:] < 0.4 * np.sqrt(2) * 1.03).all()
 
 
+@pytest.mark.parametrize("target", range(4))
+def test_blocked_activity_changes_what_children_see_alone(target):
+    generator = np.random.default_rng(target)
+    own, hit = generator.standard_normal((50, 4)), np.arange(4) == target
+    values = module._block_activity(LOOP, own, hit, own.std(0), generator)
+    missing = own - (values - values @ LOOP)  # w (x - a (x + b)) of the target, for its children
+    children = LOOP[target] != 0
+    np.testing.assert_allclose(missing[:, ~children], 0, atol=1e-12)
+    for child in np.flatnonzero(children):
+        slope, offset = np.polyfit(values[:, target], missing[:, child] / LOOP[target, child], 1)
+        np.testing.assert_allclose(missing[:, child] / LOOP[target, child], slope * values[:, target] + offset, atol=1e-9)
+        assert 0.5 <= slope <= 1
+        assert abs(offset) <= 2 * (1 - slope) * own.std(0)[target]
+
+
+def test_feedback_under_blocked_activity_is_drawn(loop):
+    found = loop(2, observational_rows=20_000, targets=4, regime_rows=20_000, intervention="activity")
+    for regime, hit in enumerate(found.targets):
+        errors = found.values[found.regime == regime].astype(float) @ (np.eye(4) - LOOP)
+        moved = np.abs(errors.mean(0)) > 0.03
+        assert not moved[~LOOP[hit].any(0)].any()
+
+
 def test_the_truth_is_kept_with_its_cycles(tmp_path):
     fields = {"variables": 8, "edges": 12, "cycles": 2, "targets": 8, "regime_rows": 5}
     plain, cyclic = (simulate(3, **(fields | {"cycles": k})) for k in (0, 2))

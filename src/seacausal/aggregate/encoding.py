@@ -61,6 +61,10 @@ CHANNELS: dict[str, tuple[str, ...]] = {
         *(*_graph_channels("linear"), *_few_channels("sparse linear")),
         *(*_graph_channels("additive"), *_few_channels("sparse additive")),
     ),
+    "categories": (
+        *("mutual information", "mutual information significance", "levels"),
+        *(f"category graph {measure}" for measure in ("strength", "significance", "orientation", "edge")),
+    ),
     "estimates": ("tail", "arrow", "circle", "posterior", "least adjacent", "covered", "visits"),
     "interventions": (
         *("shift", "shift significance", "log variance ratio", "log variance ratio significance", "target", "target rows"),

@@ -96,7 +96,7 @@ def find_lingam(dataset: Dataset) -> np.ndarray:
 
 def find_graph(dataset: Dataset) -> np.ndarray:
     """The linear graph that our own network is shown (`estimate.graph_search`), alone."""
-    edge = graph_statistics(gram_matrix(_free_rows(dataset)))["linear graph edge"]
+    edge = graph_statistics(gram_matrix(_free_rows(dataset)))[0]["linear graph edge"]
     return to_marks(edge > 0)
 
 

@@ -56,7 +56,7 @@ class Found(NamedTuple):
     """(d,) variables; parents stand before children."""
 
 
-def graph_statistics(gram: np.ndarray) -> Channels:
+def graph_statistics(gram: np.ndarray) -> tuple[Channels, list[np.ndarray]]:
     """Search both families.
 
     Parameters
@@ -68,16 +68,18 @@ def graph_statistics(gram: np.ndarray) -> Channels:
     -------
     (d, d) arrays, compressed, five for each family: "precedence", its "significance" (the same of all rows), "strength", its significance (see
     `Found`), and "edge" (1 for i -> j, 1/2 where the class of the linear graph has i --- j); and three of each, called "sparse", for `SPARSE` rows.
+    And the (d, d) bool linear graphs, that of `SPARSE` rows first.
     """
     linear, cubic = _correlate([gram])
     d, rows, order = len(linear[0]), int(gram[0, 0]), _first(linear[0])
-    out = {}
+    out, graphs = {}, []
     for family, matrices, jumps in ("linear", linear, max(JUMPS, d // 2)), ("additive", cubic, 0):
         sparse, found = search_graph(matrices, order, rows, jumps=jumps)
         few, full = (_measure(one, essential_graph(one.graph) if family == "linear" else None) for one in (sparse, found))
         out |= {f"{family} graph {measure}": full[measure] for measure in full}
         out |= {f"sparse {family} graph {measure}": few[measure] for measure in FEW}
-    return out
+        graphs += [sparse.graph, found.graph]
+    return out, graphs[:2]
 
 
 def interventional_graph_statistics(grams: list[np.ndarray], which: np.ndarray, targets: np.ndarray) -> Channels:

@@ -16,6 +16,7 @@ from seacausal.simulate.mechanisms import MECHANISMS, draw_mechanism
 from seacausal.simulate.networks import read_network, sample_subgraph
 from seacausal.simulate.noise import LAWS, SQRT3, draw_noise
 from seacausal.simulate.selection import oversample, select_rows
+from seacausal.simulate.tables import draw_categories
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,18 @@ class Simulation:
     rescaled: bool = False
     """Whether every variable is brought to unit variance before its children are computed, so that no variance order builds up."""
     levels: int = 0
-    """Cut every variable into 2 to `levels` ordered values before its children are computed; 0 for continuous variables."""
+    """Cut variables into 2 to `levels` ordered values before their children are computed; 0 for continuous variables."""
+    levels_share: float = 1.0
+    """Chance of a variable to be cut, where any are."""
+    tables: bool = False
+    """Whether those variables are categories in no order instead, whose probabilities are drawn for each configuration of the parents."""
     hidden: int = 0
     """How many roots, at most, are simulated and then left out: common causes that nobody measured."""
     mediators: int = 0
     """How many variables with parents and children, at most, are simulated and then left out: their parents become parents of their children."""
     cycles: int = 0
-    """How many edges, at most, are added that close a cycle. Linear mechanisms at equilibrium, perfect interventions; the truth keeps its cycles."""
+    """How many edges, at most, are added that close a cycle. Linear mechanisms at equilibrium, interventions that are perfect or block a target's
+    activity; the truth keeps its cycles."""
     mutual: bool = True
     """Whether two variables may be causes of each other where there are cycles."""
     selection: int = 0
@@ -112,8 +118,9 @@ class Simulation:
         for name, needed in plain.items():
             if getattr(self, name) != needed:
                 raise DataError(f"`{name}` must be {needed!r} where there are `cycles`; found {getattr(self, name)!r}. Leave out one of them.")
-        if self.targets and self.intervention not in PERFECT:
-            raise DataError(f"`intervention` must be one of {', '.join(PERFECT)} where there are `cycles`; found {self.intervention!r}.")
+        possible = (*PERFECT, "activity")
+        if self.targets and self.intervention not in possible:
+            raise DataError(f"`intervention` must be one of {', '.join(possible)} where there are `cycles`; found {self.intervention!r}.")
 
     def _check_numbers(self) -> None:
         most = most_edges(self.graph, self.variables)
@@ -121,6 +128,10 @@ class Simulation:
             raise DataError(f"`variables` must be at least 2 and `edges` between 0 and {most}; found {self.variables} and {self.edges}.")
         if self.levels < 0 or self.levels == 1:
             raise DataError(f"`levels` must be 0 for continuous variables or at least 2; found {self.levels}.")
+        if not 0 <= self.levels_share <= 1:
+            raise DataError(f"`levels_share` must be a probability; found {self.levels_share}.")
+        if self.tables and not self.levels:
+            raise DataError("`levels` must be at least 2 where there are `tables`; found 0.")
         if min(self.hidden, self.mediators) < 0:
             raise DataError(f"`hidden` and `mediators` must not be negative; found {self.hidden} and {self.mediators}.")
         if min(self.cycles, self.selection) < 0:
@@ -173,17 +184,24 @@ def _simulate_in_order(
     nothing = np.zeros(len(regime), bool)
     for variable in topological_order(adjacency):
         hit = targets[regime, variable] if variable < d else nothing
-        own = _simulate_variable(simulation, active[:, adjacency[:, variable]], regime, len(targets), hit, generator)
-        if simulation.drift:
-            own += draw_drift(len(targets), simulation.drift * own.std(), generator=generator)[regime]
-        if simulation.levels:
-            own = _cut(own, int(generator.integers(2, simulation.levels + 1)), generator)
+        parents, known = active[:, adjacency[:, variable]], None
+        cut = simulation.levels > 0 and (simulation.levels_share == 1 or generator.random() < simulation.levels_share)
+        if cut and simulation.tables:
+            own = _simulate_categories(simulation, parents, hit, generator)
+        else:
+            own = _simulate_variable(simulation, parents, regime, len(targets), hit, generator)
+            if simulation.drift:
+                own += draw_drift(len(targets), simulation.drift * own.std(), generator=generator)[regime]
+            if cut:
+                own = _cut(own, int(generator.integers(2, simulation.levels + 1)), generator)
+        if cut:
+            known = np.unique(own)
         if variable < d and off_targets[:, variable].any():
             off = off_targets[regime, variable]
-            own[off] = shift(own[off], float(own.std()), generator)
+            own[off] = _snap(shift(own[off], float(own.std()), generator), known)
         values[:, variable] = own
         if hit.any():
-            own[hit] = INTERVENTIONS[simulation.intervention](own[hit], float(own.std()), generator)
+            own[hit] = _snap(INTERVENTIONS[simulation.intervention](own[hit], float(own.std()), generator), known)
         active[:, variable] = own
     return np.ascontiguousarray(values)
 
@@ -205,10 +223,22 @@ def _simulate_equilibrium(
     for number, hit in enumerate(targets):
         rows = regime == number
         part = own[rows]
+        if simulation.intervention == "activity":
+            values[rows] = _block_activity(w, part, hit, own.std(0), generator)
+            continue
         for variable in np.flatnonzero(hit):
             part[:, variable] = INTERVENTIONS[simulation.intervention](part[:, variable], 1.0, generator)
         values[rows] = solve_equilibrium(w, part, hit)
     return values
+
+
+def _block_activity(w: np.ndarray, own: np.ndarray, hit: np.ndarray, spread: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """(n, d) equilibrium at which children see `interventions.block` of a variable that is hit: a (x + b), which stands for w a, and b w a more."""
+    w, own = w.copy(), own.copy()
+    for variable in np.flatnonzero(hit):
+        w[variable] *= generator.uniform(0, 0.5)
+        own += generator.uniform(-2, 2) * spread[variable] * w[variable]
+    return solve_equilibrium(w, own, np.zeros_like(hit))
 
 
 def _draw_error(simulation: Simulation, regime: np.ndarray, regimes: int, generator: np.random.Generator) -> np.ndarray:
@@ -292,8 +322,25 @@ def _simulate_variable(
     return own
 
 
+def _simulate_categories(simulation: Simulation, parents: np.ndarray, hit: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """(n,) float32 from the (n, k) values of its parents, centred and of standard deviation 1; an imperfect intervention draws another table."""
+    levels = int(generator.integers(2, simulation.levels + 1))
+    own = draw_categories(parents, levels, generator=generator)
+    if simulation.intervention == "imperfect" and hit.any():
+        own[hit] = draw_categories(parents[hit], levels, generator=generator)
+    return _scale(own.astype(np.float32))
+
+
+def _snap(values: np.ndarray, known: np.ndarray | None) -> np.ndarray:
+    """The nearest of the `known` values, if a variable has only these."""
+    return values if known is None else known[np.abs(values[:, None] - known).argmin(1)]
+
+
+def _scale(own: np.ndarray) -> np.ndarray:
+    return (own - own.mean()) / (own.std() + np.float32(1e-6))
+
+
 def _cut(own: np.ndarray, levels: int, generator: np.random.Generator) -> np.ndarray:
     """Ordered values 0, 1, ... split at random quantiles, centred and of standard deviation 1."""
     shares = np.cumsum(generator.dirichlet(np.full(levels, 3.0)))[:-1]
-    cut = np.searchsorted(np.quantile(own, shares), own).astype(np.float32)
-    return (cut - cut.mean()) / (cut.std() + np.float32(1e-6))
+    return _scale(np.searchsorted(np.quantile(own, shares), own).astype(np.float32))

@@ -52,6 +52,10 @@ class Domain:
     """Share of data sets of few values, two to six to a variable."""
     codes: float = 0.0
     """Share of those in which categories are numbered in an order that means nothing."""
+    tables: float = 0.0
+    """Share of those whose categories have tables of probabilities, rather than being cut from the usual mechanisms."""
+    partly: float = 0.0
+    """Share of those in which some of the variables stay continuous."""
     quiet: float = 0.3
     """Share of interventional data sets that hardly vary but for the interventions."""
     mixed: float = 0.15
@@ -116,8 +120,9 @@ def draw_specification(domain: Domain, variables: int, *, generator: np.random.G
     simulation = _draw_simulation(domain, variables, generator)
     count = int(generator.integers(1, 2 + variables // 5))
     if generator.random() < domain.cycles:
-        plain = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "mediators": 0, "off_target": 0.0, "drift": 0.0}
-        return replace(simulation, cycles=count, mutual=False, intervention="gaussian", **plain)
+        plain = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "mediators": 0, "off_target": 0.0, "drift": 0.0, "tables": False}
+        intervention = "activity" if generator.random() < 0.5 else "gaussian"
+        return replace(simulation, cycles=count, mutual=False, intervention=intervention, **plain)
     return replace(simulation, selection=min(count, 2)) if generator.random() < domain.selection else simulation
 
 
@@ -137,10 +142,12 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
     loudness = np.exp(generator.uniform(np.log(0.02), 0)) if targets and share() < domain.quiet else 1.0
     noise = generator.uniform(0.2, 0.6) if share() < 0.7 else np.exp(generator.uniform(np.log(0.05), np.log(2)))
     levels = int(generator.integers(2, 7)) if share() < domain.discrete else 0
+    tables = levels > 0 and share() < domain.tables
+    levels_share = generator.uniform(0.2, 0.9) if levels and share() < domain.partly else 1.0
     measurement = "codes" if levels and share() < domain.codes else _draw_key(MEASUREMENT_SHARES, generator)
     return Simulation(
         variables=d,
-        edges=min(d * generator.uniform(0.4, 5), most * generator.uniform(0.4, 0.97)),
+        edges=min(d * generator.uniform(0.4, 2.5 if tables else 5), most * generator.uniform(0.4, 0.97)),
         graph=graph,
         mechanisms=mechanisms if share() < domain.mixed else (str(generator.choice(mechanisms)),),
         observational_rows=max(observational, 60) if several or unequal else observational,
@@ -152,6 +159,8 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         weights=(low, 1.0 if low == 0.25 else low + generator.uniform(0.3, 1.5)),
         rescaled=share() < 0.25,
         levels=levels,
+        levels_share=levels_share,
+        tables=tables,
         hidden=int(generator.integers(1, 2 + d // 5)) if share() < domain.hidden else 0,
         mediators=mediators,
         targets=targets,

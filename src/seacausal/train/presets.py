@@ -23,7 +23,10 @@ from seacausal.views import SUBSET_SIZE, view_dataset, view_marginals
 if TYPE_CHECKING:
     from seacausal.train.loop import TrainConfig
 
-DROPPED = {"correlation": 0.03, "moments": 0.2, "variances": 0.4, "orders": 0.15, "graphs": 0.15, "estimates": 0.15, "interventions": 0.15}
+DROPPED = {
+    **{"correlation": 0.03, "moments": 0.2, "variances": 0.4, "orders": 0.15, "graphs": 0.15, "categories": 0.15},
+    **{"estimates": 0.15, "interventions": 0.15},
+}
 """How often each group of channels of `base` is switched off, for `dropped` = 1."""
 SUBSETS = (10, 50)
 """Fewest and most subsets of an example of `paper`: so few that some pairs are never covered."""
