@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seacausal.estimate import categories
-from seacausal.estimate.categories import category_statistics, find_categories, new_state, search_categories
+from seacausal.estimate.categories import category_statistics, fill_state, find_categories, new_state, search_categories
 from seacausal.graph.equivalence import essential_graph
 from seacausal.graph.metrics import is_acyclic
 from seacausal.simulate.tables import draw_categories
@@ -50,8 +50,11 @@ def dense(seed: int, d: int) -> np.ndarray:
 
 def searched(codes: np.ndarray, free: np.ndarray, starts: list[np.ndarray], patience: int = 15):
     state = new_state(codes, free)
+    fill_state(state)
+    shared, worth = state.gain.copy(), state.change.copy()
     keys = np.random.default_rng(0).integers(1, 2**62, (len(codes), len(codes)))
-    return state, *search_categories(state, np.array(starts), keys, patience)
+    search_categories(state, np.array(starts), keys, patience)
+    return state, shared, worth
 
 
 def held_out(seed: int, codes: np.ndarray) -> np.ndarray:
@@ -100,12 +103,28 @@ def test_patience_and_starts_lead_out_of_local_optima():
 
 
 def test_an_edge_whose_table_would_be_too_large_is_left_out(monkeypatch):
-    monkeypatch.setattr(categories, "TABLE", 20)  # of the arrays; the compiled limit of starts is the usual one
+    monkeypatch.setattr(categories, "TABLE", 20)
     values = table(3, np.triu(np.ones((4, 4), bool), 1), 2000)
     codes = values.astype(int).T
-    state, _, _ = searched(codes, np.ones(codes.shape, bool), [np.zeros((4, 4), bool)])
+    state, _, _ = searched(codes, np.ones(codes.shape, bool), [np.zeros((4, 4), bool), np.triu(np.ones((4, 4), bool), 1)])
     assert (state.levels * state.configurations <= 20).all()
     assert np.isneginf(state.change).any()
+
+
+def test_only_the_best_candidates_are_tried_and_all_are_weighed(monkeypatch):
+    values = table(1, dense(7, 8), 2000)
+    everything = category_statistics(values, None)
+    monkeypatch.setattr(categories, "CANDIDATES", 7)
+    some = category_statistics(values, None)
+    for name, channel in everything.items():
+        np.testing.assert_array_equal(some[name], channel, err_msg=name)
+    monkeypatch.setattr(categories, "CANDIDATES", 1)
+    few = category_statistics(values, None)
+    edge = few["category graph edge"] > 0
+    best = few["mutual information significance"] >= np.partition(few["mutual information significance"], -1, axis=0)[-1]
+    assert 0 < edge.sum() < (everything["category graph edge"] > 0).sum()
+    assert not (edge & ~(best | best.T)).any()
+    assert (few["category graph strength"][~np.eye(8, dtype=bool)] > 0).all()
 
 
 # Channels

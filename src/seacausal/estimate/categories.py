@@ -37,6 +37,8 @@ ROWS, LEAST_ROWS, CELLS = 10_000, 1_000, 1e9
 """Rows that are looked at, at most; fewer, but at least so many, where rows times pairs would be more than `CELLS`."""
 TABLE = 4096
 """Entries of the largest table: the values of a child times the configurations of its parents."""
+CANDIDATES = 30
+"""Variables that are tried as parents of another: those that explain it best alone."""
 PATIENCE, STEPS = 15, 5_000
 """Changes for the worse that are followed before the search gives up, and most changes."""
 TIE = 1e-6
@@ -65,7 +67,9 @@ class State(NamedTuple):
     gain: np.ndarray
     """(d, d) what i tells of j beside the other parents of j, in log-likelihoods."""
     change: np.ndarray
-    """(d, d) of the score when i -> j is added, or removed where it is there; -inf where its table would be too large."""
+    """(d, d) of the score when i -> j is added, or removed where it is there; -inf where that is not tried or its table would be too large."""
+    tried: np.ndarray
+    """(d, d) bool, whether i may become a parent of j."""
     table: np.ndarray
     """(`TABLE`,) scratch."""
     less: np.ndarray
@@ -118,11 +122,17 @@ def category_statistics(
     counts = np.stack([np.bincount(column, minlength=codes.max() + 1) for column in codes]) / codes.shape[1]
     by = np.argsort(-(counts * np.log(np.maximum(counts, 1e-9))).sum(1), kind="stable")  # so that nothing depends on the order of the columns
     state = new_state(codes[by], free[by])
+    fill_state(state)
+    shared, significance = state.gain.copy(), state.change.copy()
+    if d > CANDIDATES:
+        state.tried[:] = significance >= np.partition(significance, -CANDIDATES, axis=0)[-CANDIDATES]
     keys = np.random.default_rng(0).integers(1, 2**62, (d, d))
     begun = np.zeros((1 + len(starts), d, d), bool)
     for start, graph in zip(starts, begun[1:]):
         graph[:] = start[np.ix_(by, by)]
-    shared, significance = search_categories(state, begun, keys, PATIENCE)
+    search_categories(state, begun, keys, PATIENCE)
+    state.tried[:] = True
+    fill_state(state)
     back = np.argsort(by)
     shared, significance, joined, gain, change = (x[np.ix_(back, back)] for x in (shared, significance, state.joined, state.gain, state.change))
     worth = np.where(joined, -change, np.maximum(change, -1e9))
@@ -147,7 +157,7 @@ def categories_ready(values: np.ndarray) -> bool:
 
 
 def new_state(codes: np.ndarray, free: np.ndarray) -> State:
-    """The graph without edges, before anything is counted.
+    """The graph without edges, before anything is counted; everything may be tried.
 
     Parameters
     ----------
@@ -159,7 +169,7 @@ def new_state(codes: np.ndarray, free: np.ndarray) -> State:
     price = 0.5 * np.log(np.maximum(free.sum(1), 2)) * (levels - 1)
     k = np.arange(n + 1)
     graph = np.zeros((d, d), np.bool_), np.ones(d, np.int64), np.where(free, 0, -1).astype(np.int32)
-    scores = np.zeros(d), np.zeros((d, d)), np.zeros((d, d)), np.zeros(TABLE, np.int64), np.zeros(TABLE, np.int64)
+    scores = np.zeros(d), np.zeros((d, d)), np.zeros((d, d)), np.ones((d, d), np.bool_), np.zeros(TABLE, np.int64), np.zeros(TABLE, np.int64)
     return State(np.ascontiguousarray(codes, np.uint8), levels, price, k * np.log(np.maximum(k, 1)), *graph, *scores)
 
 
@@ -174,28 +184,26 @@ def _number(column: np.ndarray, *, few: bool) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def search_categories(state: State, starts: np.ndarray, keys: np.ndarray, patience: int) -> tuple[np.ndarray, np.ndarray]:
-    """Search from each of the starts; `state` becomes the best graph.
+def fill_state(state: State) -> None:
+    """Count for every variable, the parents being those that are joined."""
+    for y in range(len(state.joined)):
+        _set_parents(state, y)
+
+
+@njit(cache=True, nogil=True)
+def search_categories(state: State, starts: np.ndarray, keys: np.ndarray, patience: int) -> None:
+    """Search from each of the starts; `state`, which must be filled, becomes the best graph.
 
     Parameters
     ----------
     starts
-        (s, d, d) bool acyclic graphs; an edge whose table would be too large is left out.
+        (s, d, d) bool acyclic graphs; an edge that is not tried, or whose table would be too large, is left out.
     keys
         (d, d) int64 random numbers, by whose exclusive or a graph is known again.
     patience
         Changes for the worse that are followed.
-
-    Returns
-    -------
-    (d, d) what i tells of j as the only parent, in log-likelihoods, and the change of the score by that.
     """
     d = len(state.joined)
-    shared, worth = np.empty((d, d)), np.empty((d, d))
-    for y in range(d):
-        _set_parents(state, y)
-    _copy(state.gain, shared)
-    _copy(state.change, worth)
     best, best_score = np.zeros((d, d), np.bool_), -np.inf
     stack, known, seen = np.empty(d, np.int64), np.empty(d, np.bool_), np.empty(STEPS, np.int64)
     for start in range(len(starts)):
@@ -227,7 +235,6 @@ def search_categories(state: State, starts: np.ndarray, keys: np.ndarray, patien
             seen[steps] = graph
             steps += 1
     _set_graph(state, best)
-    return shared, worth
 
 
 @INNER
@@ -247,12 +254,12 @@ def _copy(source, target):  # pragma: no cover - compiled
 
 @INNER
 def _set_graph(state, graph):  # pragma: no cover - compiled
-    """As `graph`, but for edges whose tables would be too large."""
+    """As `graph`, but for edges that are not tried or whose tables would be too large."""
     d = len(graph)
     for y in range(d):
         changed, size = False, state.levels[y]
         for x in range(d):
-            fits = graph[x, y] and size * state.levels[x] <= TABLE
+            fits = graph[x, y] and state.tried[x, y] and size * state.levels[x] <= len(state.table)
             if fits:
                 size *= state.levels[x]
             changed = changed or fits != state.joined[x, y]
@@ -341,7 +348,7 @@ def _set_parents(state, y):  # pragma: no cover - compiled
         kx = state.levels[x]
         if x == y or state.joined[x, y]:
             continue
-        if size * kx > len(table):
+        if not state.tried[x, y] or size * kx > len(table):
             state.gain[x, y], state.change[x, y] = 0.0, -np.inf
             continue
         _clear(table, size * kx)
