@@ -62,6 +62,9 @@ def test_rescaling_a_column_changes_nothing_where_variances_are_off(chain):
     rescaled = chain.assign(b=chain["b"] * 1024.0, d=chain["d"] / 64 + 3)
     np.testing.assert_allclose(discover(rescaled, scale=False).probabilities, discover(chain, scale=False).probabilities, atol=1e-5)
     assert np.abs(discover(rescaled).probabilities - discover(chain).probabilities).max() > 1e-3
+    pair = discover(chain[["a", "b"]]).probabilities
+    np.testing.assert_allclose(discover(rescaled[["a", "b"]]).probabilities, pair, atol=1e-5)
+    assert np.array_equal(discover(chain[["a", "b"]], scale=False).probabilities, pair)
 
 
 def test_the_seed_and_nothing_else_decides(chain):

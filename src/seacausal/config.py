@@ -28,7 +28,7 @@ class DiscoverConfig:
     rows: int = 500
     """Rows per subset."""
     scale: bool = True
-    """Whether the variances of the columns may be used. Switch off where units are arbitrary."""
+    """Whether the variances of the columns may be used, if there are more than two. Switch off where units are arbitrary."""
     workers: int = 2
     """Threads of the local estimates and of the network; the result does not depend on it."""
     aggregator: Aggregator = "base"

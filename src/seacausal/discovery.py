@@ -295,7 +295,8 @@ def _look(dataset: Dataset, config: DiscoverConfig, network: Network | None, beg
     """Views for the network `base` or for none, and what makes probabilities of them."""
     from seacausal.views import usual_subsets, view_dataset
 
-    groups = set(GROUPS) if config.scale else set(GROUPS) - {"variances"}
+    scale = config.scale and len(dataset.names) > 2  # the units of two columns alone say nothing of their direction
+    groups = set(GROUPS) if scale else set(GROUPS) - {"variances"}
 
     def predict(channels: dict[str, np.ndarray]) -> np.ndarray:
         assert network is not None

@@ -16,7 +16,7 @@ LARGEST = 128
 """Up to so many variables the network sees all at once."""
 SIZE = 100
 """Variables of a neighbourhood."""
-CANDIDATES = 16
+CANDIDATES = 10
 """How many others each variable names."""
 UNSEEN = 1e-4
 """The probability of a pair in no neighbourhood stays below this."""
@@ -30,6 +30,11 @@ NEAR = (
     "additive significance",
     "variance order strength significance",
     "additive order strength significance",
+    "linear graph strength significance",
+    "sparse linear graph strength significance",
+    "additive graph strength significance",
+    "targeted linear graph strength significance",
+    "category graph strength",
     "posterior",
     "shift significance",
 )
