@@ -1,5 +1,7 @@
 """Channels stand where the model expects them, whatever is missing."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -94,16 +96,16 @@ def test_large_values_are_clipped():
     assert np.isfinite(out).all()
 
 
-@pytest.mark.parametrize(("rows", "targets"), [(60, 0), (2000, 0), (30, 8), (400, 3)])
-def test_views_of_real_data_are_finite_and_complete(rows, targets):
-    simulation = Simulation(
-        variables=8, edges=12, mechanisms=("nn-additive",), observational_rows=rows, noise_law="student", targets=targets, regime_rows=1 + rows // 100
-    )
+@pytest.mark.parametrize(("rows", "targets", "levels"), [(60, 0, 0), (2000, 0, 0), (30, 8, 0), (400, 3, 0), (400, 0, 3), (60, 3, 4)])
+def test_views_of_real_data_are_finite_and_complete(rows, targets, levels):
+    usual = Simulation(variables=8, edges=12, mechanisms=("nn-additive",), observational_rows=rows, noise_law="student", levels=levels)
+    simulation = dataclasses.replace(usual, targets=targets, regime_rows=1 + rows // 100)
     dataset = simulate_dataset(simulation, generator=np.random.default_rng(rows))
     views = view_dataset(dataset, 40, seed=1)
     out = encode(views.channels, views.rows)
     assert out.dtype == np.float32
     assert np.isfinite(out).all()
-    assert (out[0, 0, FLAGS] == [group != "categories" and (group != "interventions" or targets > 0) for group in GROUPS]).all()
+    there = {"categories": levels > 0, "interventions": targets > 0}
+    assert (out[0, 0, FLAGS] == [there.get(group, True) for group in GROUPS]).all()
     # Nearly all values lie well inside the limit.
     assert (np.abs(out) == LIMIT).mean() < 0.01
