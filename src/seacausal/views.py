@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from seacausal.data import Dataset, Degenerate, Subset
-from seacausal.estimate.categories import categories_ready, category_statistics
+from seacausal.estimate.category_search import categories_ready, category_statistics
 from seacausal.estimate.compiled import Aside
 from seacausal.estimate.degenerate import find_degenerate
 from seacausal.estimate.gather import SubsetData, plan_rows

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from seacausal.estimate import categories
-from seacausal.estimate.categories import category_statistics, fill_state, find_categories, new_state, search_categories
+from seacausal.estimate import category_search
+from seacausal.estimate.category_search import category_statistics, fill_state, find_categories, new_state, search_categories
 from seacausal.graph.equivalence import essential_graph
 from seacausal.graph.metrics import is_acyclic
 from seacausal.simulate.tables import draw_categories
@@ -103,7 +103,7 @@ def test_patience_and_starts_lead_out_of_local_optima():
 
 
 def test_an_edge_whose_table_would_be_too_large_is_left_out(monkeypatch):
-    monkeypatch.setattr(categories, "TABLE", 20)
+    monkeypatch.setattr(category_search, "TABLE", 20)
     values = table(3, np.triu(np.ones((4, 4), bool), 1), 2000)
     codes = values.astype(int).T
     state, _, _ = searched(codes, np.ones(codes.shape, bool), [np.zeros((4, 4), bool), np.triu(np.ones((4, 4), bool), 1)])
@@ -114,11 +114,11 @@ def test_an_edge_whose_table_would_be_too_large_is_left_out(monkeypatch):
 def test_only_the_best_candidates_are_tried_and_all_are_weighed(monkeypatch):
     values = table(1, dense(7, 8), 2000)
     everything = category_statistics(values, None)
-    monkeypatch.setattr(categories, "CANDIDATES", 7)
+    monkeypatch.setattr(category_search, "CANDIDATES", 7)
     some = category_statistics(values, None)
     for name, channel in everything.items():
         np.testing.assert_array_equal(some[name], channel, err_msg=name)
-    monkeypatch.setattr(categories, "CANDIDATES", 1)
+    monkeypatch.setattr(category_search, "CANDIDATES", 1)
     few = category_statistics(values, None)
     edge = few["category graph edge"] > 0
     best = few["mutual information significance"] >= np.partition(few["mutual information significance"], -1, axis=0)[-1]
