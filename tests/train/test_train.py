@@ -171,7 +171,7 @@ def test_classes_say_which_way_an_edge_goes():
 
 
 def test_training_lowers_the_loss(tmp_path):
-    config = replace(TINY, steps=150, warmup=10, learning_rate=5e-3, every=50, save_every=150, sizes=(Size(5, 5, 8, 1.0),))
+    config = replace(TINY, steps=150, warmup=10, learning_rate=5e-3, every=25, save_every=150, sizes=(Size(5, 5, 8, 1.0),))
     train(config, tmp_path)
     losses = [float(line.split(",")[3]) for line in (tmp_path / "log.csv").read_text().splitlines()[1:]]
     assert losses[-1] < losses[0] - 0.1

@@ -98,13 +98,16 @@ def run_train(arguments: list[str], parse: Callable[..., Any]) -> None:
     train_module = _import_torch_side("seacausal.train.loop")
     config = read_recipe(options.recipe) if options.recipe else train_module.TrainConfig()
     path = train_module.train(_settle(config, options), options.folder, resume=options.resume, device=options.device)
-    _print_path(path)
+    _finish(path)
 
 
-def _print_path(path: Path) -> None:
-    """Once, also under torchrun."""
+def _finish(path: Path) -> None:
+    """Print where the result is, once, also under torchrun, whose processes end here."""
     if os.environ.get("RANK", "0") == "0":
         sys.stdout.write(f"{path}\n")
+    loop = _import_torch_side("seacausal.train.loop")
+    if loop.under_torchrun():
+        loop.leave()
 
 
 def _settle(config: TrainConfig, options: Train | Finetune) -> TrainConfig:
@@ -124,7 +127,7 @@ def run_finetune(arguments: list[str], parse: Callable[..., Any]) -> None:
         config = replace(config, steps=ENDLESS)
     adaptation = module.Adaptation(options.algorithm, options.statistic, 0 if options.full else options.rank)
     path = module.finetune(adaptation, options.folder, start=options.start, config=config, resume=options.resume, device=options.device)
-    _print_path(path)
+    _finish(path)
 
 
 def run_export(arguments: list[str], parse: Callable[..., Any]) -> None:

@@ -115,7 +115,7 @@ def train(
         raise DataError(f"'{folder}' must not hold a run already; found {path.name}. Pass --resume to go on, or another folder.")
     if resume and not path.exists():
         raise CheckpointError(f"'{folder}' must hold a run to resume; found no {path.name}. Leave --resume out to start one.")
-    if "TORCHELASTIC_RUN_ID" in os.environ:
+    if under_torchrun():
         rank, workers = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
         local = f"cuda:{os.environ['LOCAL_RANK']}" if device == "cuda" else device
         _work(rank, replace(config, workers=workers), preset, path, until, "env://", local)
@@ -171,10 +171,21 @@ def _work(rank: int, config: TrainConfig, preset: Preset, path: Path, until: int
 
 
 def _work_and_leave(*given: Any) -> None:
-    """`_work` in a process of its own, which then ends without taking the interpreter down, where one was aborted by a thread of some library."""
+    """`_work` in a process of its own."""
     _work(*given)
+    leave()
+
+
+def leave() -> None:
+    """End one of several processes without taking its interpreter down, where some library's thread has aborted one in hundreds after all was done."""
+    sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
+
+
+def under_torchrun() -> bool:
+    """Whether this process is one of several that torchrun has started."""
+    return "TORCHELASTIC_RUN_ID" in os.environ
 
 
 class _Run:
