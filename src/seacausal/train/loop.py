@@ -177,7 +177,7 @@ def _work_and_leave(*given: Any) -> None:
 
 
 def leave() -> None:
-    """End one of several processes without taking its interpreter down, where some library's thread has aborted one in hundreds after all was done."""
+    """End one of several processes without taking its interpreter down: some library's thread aborts one in hundreds there, when all is done."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
