@@ -389,8 +389,9 @@ def _uses_interventions(algorithm: str) -> bool:
 
 def _aggregate_without_network(views: Views, config: DiscoverConfig) -> np.ndarray:
     """Probabilities of i -> j over the columns that vary; the exact posterior has a vote beside FCI alone."""
-    from seacausal.aggregate.resolve import resolve, to_probabilities
+    from seacausal.aggregate.resolve import resolve
     from seacausal.aggregate.vote import vote
+    from seacausal.graph.equivalence import to_probabilities
 
     d = int(views.kept.sum())
     if views.local is None:

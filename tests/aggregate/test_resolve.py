@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seacausal.aggregate.resolve import resolve, to_probabilities
-from seacausal.graph.equivalence import essential_graph
+from seacausal.aggregate.resolve import resolve
+from seacausal.graph.equivalence import essential_graph, to_probabilities
 from seacausal.graph.marks import ARROW, CIRCLE, NO_EDGE, TAIL
 
 

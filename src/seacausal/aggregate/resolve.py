@@ -62,13 +62,6 @@ def resolve(variables: np.ndarray, d: int, marks: np.ndarray) -> np.ndarray:
     return joined
 
 
-def to_probabilities(marks: np.ndarray) -> np.ndarray:
-    """(d, d) marks of a CPDAG as probabilities of i -> j: 1 along an arrow, a half each way along an undirected edge, else 0."""
-    direct = np.where(marks == ARROW, 1.0, 0.0)
-    direct[(marks == TAIL) & (marks.T == TAIL)] = 0.5
-    return direct
-
-
 @njit(cache=True, nogil=True)
 def _intersect(marks: np.ndarray, variables: np.ndarray, joined: np.ndarray) -> None:  # pragma: no cover - compiled
     """Fill `joined`: TAIL where all subsets that hold a pair join it, NO_EDGE where one does not, CIRCLE where none holds it."""

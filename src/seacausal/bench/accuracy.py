@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from seacausal.aggregate.network import Network, PaperNetwork
-from seacausal.aggregate.resolve import to_probabilities
 from seacausal.bench.baselines import BASELINES
 from seacausal.bench.peers import PeerRuns
 from seacausal.bench.suites import Case
@@ -17,7 +16,7 @@ from seacausal.data import Dataset
 from seacausal.discovery import discover
 from seacausal.estimate.statistics import standardise
 from seacausal.graph.decoding import decode_dag
-from seacausal.graph.equivalence import essential_graph
+from seacausal.graph.equivalence import essential_graph, to_probabilities
 from seacausal.graph.marks import ARROW, TAIL
 from seacausal.graph.metrics import (
     is_acyclic,

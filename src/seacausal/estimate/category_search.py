@@ -24,8 +24,7 @@ from seacausal.estimate.compiled import is_compiled
 from seacausal.estimate.order import Channels
 from seacausal.estimate.parents import INNER
 from seacausal.estimate.statistics import spaced_rows
-from seacausal.graph.equivalence import essential_graph
-from seacausal.graph.marks import TAIL
+from seacausal.graph.equivalence import essential_graph, to_probabilities
 
 VALUES = 10
 """Most values of a column of categories."""
@@ -137,8 +136,6 @@ def category_statistics(
     shared, significance, joined, gain, change = (x[np.ix_(back, back)] for x in (shared, significance, state.joined, state.gain, state.change))
     worth = np.where(joined, -change, np.maximum(change, -1e9))
     turned = np.where(joined, worth - change.T, 0)
-    marks, edge = essential_graph(joined, targets), joined.astype(float)
-    edge[(marks == TAIL) & (marks.T == TAIL)] = 0.5
     share = 1 / np.maximum(free.sum(1), 1)
     return {
         "mutual information": _as_correlation(shared * share),
@@ -147,7 +144,7 @@ def category_statistics(
         "category graph strength": _as_correlation(gain * share),
         "category graph significance": np.arcsinh(worth) / 4,
         "category graph orientation": np.arcsinh(turned - turned.T) / 4,
-        "category graph edge": edge,
+        "category graph edge": to_probabilities(essential_graph(joined, targets)),
     }
 
 

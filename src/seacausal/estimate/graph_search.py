@@ -27,8 +27,7 @@ from seacausal.estimate.compiled import is_compiled
 from seacausal.estimate.order import PASSES, Channels, margins
 from seacausal.estimate.parents import GAIN, INLINE, INNER, MOST, copy_parents, fit_parents, lose_parents, new_task, no_parents, try_parent
 from seacausal.estimate.statistics import ROWS_CAP, correlate_features, join_powers
-from seacausal.graph.equivalence import essential_graph
-from seacausal.graph.marks import TAIL
+from seacausal.graph.equivalence import essential_graph, to_probabilities
 
 STAGES = (100, 1_000, 3_000, 10_000)
 """Rows that the penalty is made for, before those that there are."""
@@ -168,15 +167,12 @@ def _first(correlation: np.ndarray) -> np.ndarray:
 def _measure(found: Found, marks: np.ndarray | None) -> Channels:
     """The channels; `marks` are those of the graph's class, where the score cannot tell its graphs apart."""
     count = min(found.rows, ROWS_CAP)
-    edge = found.graph.astype(float)
-    if marks is not None:
-        edge[(marks == TAIL) & (marks.T == TAIL)] = 0.5
     return {
         "precedence": np.arcsinh(4 * found.precedence),
         "significance": np.arcsinh(count * found.precedence / 2) / 4,
         "strength": np.arcsinh(found.strength),
         "strength significance": np.log1p(count * found.strength) / 8,
-        "edge": edge,
+        "edge": found.graph.astype(float) if marks is None else to_probabilities(marks),
     }
 
 

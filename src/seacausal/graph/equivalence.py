@@ -59,6 +59,13 @@ def essential_graph(adjacency: np.ndarray, targets: np.ndarray | None = None) ->
     return marks
 
 
+def to_probabilities(marks: np.ndarray) -> np.ndarray:
+    """(d, d) marks of a CPDAG as probabilities of i -> j: 1 along an arrow, a half each way along an undirected edge, else 0."""
+    direct = np.where(marks == ARROW, 1.0, 0.0)
+    direct[(marks == TAIL) & (marks.T == TAIL)] = 0.5
+    return direct
+
+
 def class_members(marks: np.ndarray) -> Iterator[np.ndarray]:
     """Every DAG of an equivalence class, once.
 

@@ -184,7 +184,7 @@ def _simulate_in_order(
     nothing = np.zeros(len(regime), bool)
     for variable in topological_order(adjacency):
         hit = targets[regime, variable] if variable < d else nothing
-        parents, known = active[:, adjacency[:, variable]], None
+        parents = active[:, adjacency[:, variable]]
         cut = simulation.levels > 0 and (simulation.levels_share == 1 or generator.random() < simulation.levels_share)
         if cut and simulation.tables:
             own = _simulate_categories(simulation, parents, hit, generator)
@@ -194,8 +194,7 @@ def _simulate_in_order(
                 own += draw_drift(len(targets), simulation.drift * own.std(), generator=generator)[regime]
             if cut:
                 own = _cut(own, int(generator.integers(2, simulation.levels + 1)), generator)
-        if cut:
-            known = np.unique(own)
+        known = np.unique(own) if cut else None
         if variable < d and off_targets[:, variable].any():
             off = off_targets[regime, variable]
             own[off] = _snap(shift(own[off], float(own.std()), generator), known)
