@@ -105,6 +105,11 @@ def nn_additive_by_hand(w, b, v, c, x, noise):
     return c + noise + sum(v[h] * max(before[h], 0.25 * before[h]) for h in range(10))
 
 
+def nn_bent_by_hand(w, b, v, c, slope, x, noise):
+    before = [b[h] + sum(x[p] * w[p, h] for p in range(len(x))) for h in range(w.shape[1])]
+    return c + noise + sum(v[h] * before[h] * (1 if before[h] > 0 else slope[h]) for h in range(w.shape[1]))
+
+
 def wave_by_hand(wave, x):
     drawn = drawn_parameters(wave)
     return sum(drawn["weight"][h] * math.cos(drawn["phase"][h] + sum(x[p] * drawn["frequency"][p, h] for p in range(len(x)))) for h in range(40))
@@ -143,6 +148,7 @@ BY_HAND = {
     "polynomial": polynomial_by_hand,
     "nn": nn_by_hand,
     "nn-additive": nn_additive_by_hand,
+    "nn-bent": nn_bent_by_hand,
     "gp": lambda f, x, noise: wave_by_hand(f, x) + noise,
     "gp-additive": lambda waves, x, noise: noise + sum(wave_by_hand(f, x[p : p + 1]) for p, f in enumerate(waves)),
     "post-nonlinear": post_nonlinear_by_hand,
@@ -188,6 +194,18 @@ def test_uneven_weights_are_log_normal_with_either_sign():
     assert abs((logs < -1.1).mean() - 0.1587) < 4 * math.sqrt(0.1587 * 0.8413 / w.size)
     assert np.abs(w).max() == 3
     assert abs((w > 0).mean() - 0.5) < 4 * 0.5 / math.sqrt(w.size)
+
+
+def test_bent_units_have_slopes_of_their_own_and_read_one_parent_or_all():
+    drawn = pooled_parameters("nn-bent", 3)
+    slope = drawn["slope"]
+    assert -1 <= slope.min() < -0.99 < 0.99 < slope.max() <= 1
+    assert abs(slope.mean()) < 4 / math.sqrt(3 * slope.size)
+    reads = (drawn["w"] != 0).sum(1)
+    assert all((units == 1).all() or (units == 3).all() for units in reads)
+    assert abs((reads[:, 0] == 1).mean() - 0.5) < 4 * 0.5 / math.sqrt(len(reads))
+    logs = np.log(np.sqrt((drawn["v"] ** 2).mean(1)))
+    assert abs(logs.mean() - math.log(0.1) / 2) < 0.2
 
 
 def test_sigmoid_parameters():

@@ -41,6 +41,25 @@ def draw_nn_additive(parents: int, generator: np.random.Generator) -> Mechanism:
     return mechanism
 
 
+def draw_nn_bent(parents: int, generator: np.random.Generator) -> Mechanism:
+    """As `draw_nn_additive`, but every hidden unit has a slope of its own, U(-1, 1), from V to line, and the whole a size of 0.1 to 1, log-uniform.
+
+    In half of the draws a hidden unit reads one parent alone, so that the effects of parents add up.
+    """
+    hidden = max(10, 3 * parents)
+    w, b, v, c = _draw_layers(parents, hidden, generator)
+    slope = generator.uniform(-1, 1, hidden).astype(np.float32)
+    v *= np.float32(np.exp(generator.uniform(np.log(0.1), 0)))
+    if generator.random() < 0.5:
+        w *= np.arange(parents)[:, None] == np.arange(hidden) % parents
+
+    def mechanism(x: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        u = x @ w + b
+        return np.where(u > 0, u, slope * u) @ v + c + noise
+
+    return mechanism
+
+
 def draw_nn(parents: int, generator: np.random.Generator) -> Mechanism:
     """Y = tanh((X, noise) W + b) v + c: 20 hidden units, the noise is one more input."""
     w, b, v, c = _draw_layers(parents + 1, 20, generator)
@@ -197,6 +216,7 @@ MECHANISMS: dict[str, Callable[..., Mechanism]] = {
     "linear": draw_linear,
     "uneven": draw_uneven,
     "nn-additive": draw_nn_additive,
+    "nn-bent": draw_nn_bent,
     "nn": draw_nn,
     "sigmoid": draw_sigmoid,
     "polynomial": draw_polynomial,
