@@ -1,6 +1,8 @@
 import re
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -64,6 +66,12 @@ def test_stopped_and_resumed_equals_one_run(tmp_path):
 JOINT = replace(TINY, steps=4, validate_every=2, validation=3, sizes=(Size(5, 6, 4, 1.0),))
 
 
+JOINT_RECIPE = (
+    "warmup = 2\nevery = 1\nsave_every = 2\nvalidate_every = 2\nvalidation = 3\n[model]\nwidth = 16\nheads = 2\nblocks = 1\n"
+    "triangle = 4\nhidden = 16\n[domain]\ncells = 3000\n[[sizes]]\nsmallest = 5\nlargest = 6\nbatch = 4\nshare = 1.0\n"
+)
+
+
 def losses_of(folder, name="log.csv", column=3):
     return [float(line.split(",")[column]) for line in (folder / name).read_text().splitlines()[1:]]
 
@@ -89,16 +97,42 @@ def test_two_workers_take_the_steps_of_the_joint_batch(joint_run, tmp_path):
 
 def test_torchrun_takes_the_steps_of_the_joint_batch(joint_run, tmp_path):
     recipe = tmp_path / "recipe.toml"
-    recipe.write_text(
-        "steps = 4\nwarmup = 2\nevery = 1\nsave_every = 2\nvalidate_every = 2\nvalidation = 3\n[model]\nwidth = 16\nheads = 2\nblocks = 1\n"
-        "triangle = 4\nhidden = 16\n[domain]\ncells = 3000\n[[sizes]]\nsmallest = 5\nlargest = 6\nbatch = 4\nshare = 1.0\n"
-    )
+    recipe.write_text("steps = 4\n" + JOINT_RECIPE)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "seacausal", "train"]
     done = subprocess.run([*command, str(tmp_path / "run"), "--recipe", str(recipe)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("last.safetensors") == 1
     assert losses_of(tmp_path / "run") == pytest.approx(losses_of(joint_run), abs=2e-5)
     assert losses_of(tmp_path / "run", "validation.csv", 2) == pytest.approx(losses_of(joint_run, "validation.csv", 2), abs=1e-3)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+def test_workers_end_with_a_run_that_is_killed(tmp_path):
+    """Begun as a shell begins a job in the background, where interrupts are ignored."""
+    recipe, log = tmp_path / "recipe.toml", tmp_path / "run" / "log.csv"
+    recipe.write_text("steps = 100_000\n" + JOINT_RECIPE)
+    command = [sys.executable, "-m", "seacausal", "train", str(tmp_path / "run"), "--recipe", str(recipe)]
+    with (tmp_path / "output").open("w") as output:
+        run = subprocess.Popen(command, stdout=output, stderr=output, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    try:
+        wait_until(lambda: log.exists() and len(log.read_text().splitlines()) > 3)
+    finally:
+        run.kill()
+        run.wait()
+
+    def stands_still() -> bool:
+        before = log.read_text()
+        time.sleep(2)  # a step takes some hundredths of a second
+        return log.read_text() == before
+
+    assert stands_still() or stands_still()  # what was being written when the run was killed may come first
+
+
+def wait_until(condition, seconds: float = 120) -> None:
+    begin = time.monotonic()
+    while not condition():
+        assert time.monotonic() - begin < seconds
+        time.sleep(0.05)
 
 
 def test_validation_is_the_same_at_every_step_and_not_among_the_training_data():

@@ -12,7 +12,9 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from multiprocessing import parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -171,7 +173,11 @@ def _work(rank: int, config: TrainConfig, preset: Preset, path: Path, until: int
 
 
 def _work_and_leave(*given: Any) -> None:
-    """`_work` in a process of its own."""
+    """`_work` in a process of its own, which ends when the one that started it does."""
+    parent = parent_process()
+    assert parent is not None
+    # torch only interrupts it then, which a process begun in the background ignores; it would go on writing beside the run that resumes it.
+    Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
     _work(*given)
     leave()
 
