@@ -31,14 +31,7 @@ def draw_uneven(parents: int, generator: np.random.Generator) -> Mechanism:
 def draw_nn_additive(parents: int, generator: np.random.Generator) -> Mechanism:
     """Y = PReLU(X W + b) v + c + noise, 10 hidden units, slope 0.25, weights N(0, 1), biases uniform in +-1 / sqrt(inputs)."""
     w, b, v, c = _draw_layers(parents, 10, generator)
-
-    def mechanism(x: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        hidden = x @ w
-        hidden += b
-        np.maximum(hidden, 0.25 * hidden, out=hidden)  # PReLU
-        return hidden @ v + c + noise
-
-    return mechanism
+    return lambda x, noise: _run_layers(x, w, b, v, c, 0.25) + noise
 
 
 def draw_nn_bent(parents: int, generator: np.random.Generator) -> Mechanism:
@@ -52,12 +45,7 @@ def draw_nn_bent(parents: int, generator: np.random.Generator) -> Mechanism:
     v *= np.float32(np.exp(generator.uniform(np.log(0.1), 0)))
     if generator.random() < 0.5:
         w *= np.arange(parents)[:, None] == np.arange(hidden) % parents
-
-    def mechanism(x: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        u = x @ w + b
-        return np.where(u > 0, u, slope * u) @ v + c + noise
-
-    return mechanism
+    return lambda x, noise: _run_layers(x, w, b, v, c, slope) + noise
 
 
 def draw_nn(parents: int, generator: np.random.Generator) -> Mechanism:
@@ -210,6 +198,14 @@ def _draw_layers(inputs: int, hidden: int, generator: np.random.Generator) -> tu
     v = generator.standard_normal(hidden, dtype=np.float32)
     c = np.float32(generator.uniform(-1, 1) / np.sqrt(hidden))
     return w, b, v, c
+
+
+def _run_layers(x: np.ndarray, w: np.ndarray, b: np.ndarray, v: np.ndarray, c: np.float32, slope: float | np.ndarray) -> np.ndarray:
+    """PReLU(X W + b) v + c, slopes at most 1."""
+    hidden = x @ w
+    hidden += b
+    np.maximum(hidden, slope * hidden, out=hidden)
+    return hidden @ v + c
 
 
 MECHANISMS: dict[str, Callable[..., Mechanism]] = {
