@@ -237,18 +237,19 @@ def discover(
         dataset = read_table(data, interventions=interventions, missing=missing, index=index, names=names)
     seconds = {"read": time.perf_counter() - started}
     settings = _settle(settings, network, len(dataset.names))
-    direct, degenerate, spent, subsets = _infer(dataset, settings, network, begin)
+    direct, views, spent, subsets = _infer(dataset, settings, network, begin)
     facts = {
         "rows": len(dataset.values),
         "dropped rows": dataset.dropped_rows,
         "categories": dict(dataset.categories),
+        "heavy-tailed columns": list(views.heavy),
         "variables": len(dataset.names),
         "subsets": subsets,
         "intervened rows": int(dataset.targets[dataset.regime].any(1).sum()),
         "intervened variables": [dataset.names[i] for i in np.flatnonzero(dataset.targets[np.unique(dataset.regime)].any(0))],
     }
     hashes = network and network.sha256, change and change.sha256
-    return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, degenerate, hashes[0], seconds | spent, hashes[1])
+    return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, views.degenerate, hashes[0], seconds | spent, hashes[1])
 
 
 def _settle(config: DiscoverConfig, network: Network | PaperNetwork | None, d: int) -> DiscoverConfig:
@@ -275,8 +276,8 @@ def _settle(config: DiscoverConfig, network: Network | PaperNetwork | None, d: i
 
 def _infer(
     dataset: Dataset, config: DiscoverConfig, network: Network | PaperNetwork | None, begin: Progress
-) -> tuple[np.ndarray, Degenerate, dict[str, float], dict[str, int]]:
-    """Sample, estimate, aggregate: (d, d) probabilities of i -> j, the degenerate columns, seconds by stage, and counts of subsets."""
+) -> tuple[np.ndarray, Views, dict[str, float], dict[str, int]]:
+    """Sample, estimate, aggregate: (d, d) probabilities of i -> j, what they rest on, seconds by stage, and counts of subsets."""
     if isinstance(network, PaperNetwork):
         views, aggregate = _look_for_paper(dataset, config, network, begin)
     else:
@@ -288,7 +289,7 @@ def _infer(
     direct = np.zeros((d, d))
     if views.channels or network is None:
         direct[np.ix_(views.kept, views.kept)] = aggregate(views)
-    return direct, views.degenerate, views.seconds | {"aggregate": time.perf_counter() - started}, counts
+    return direct, views, views.seconds | {"aggregate": time.perf_counter() - started}, counts
 
 
 def _look(dataset: Dataset, config: DiscoverConfig, network: Network | None, begin: Progress) -> tuple[Views, Callable[[Views], np.ndarray]]:

@@ -19,6 +19,7 @@ from seacausal.estimate.graph_search import graph_search_compiled, graph_statist
 from seacausal.estimate.local import LocalEstimates, estimate_gathered, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.statistics import exclude_targets, global_statistics, gram_matrix, interventional_statistics, spaced_rows, standardise
+from seacausal.estimate.tails import draw_in, find_heavy
 from seacausal.sample.subsets import sample_subsets
 
 SUBSET_SIZE = 5
@@ -37,6 +38,8 @@ class Views:
     """(d,) bool, the columns that vary."""
     degenerate: Degenerate
     """Columns that carry no information of their own."""
+    heavy: tuple[str, ...]
+    """Columns whose tails were drawn in."""
     rows: int
     """n."""
     seconds: dict[str, float]
@@ -90,8 +93,11 @@ def view_dataset(
     begin("statistics")
     z, spread, targets, kept = _keep_varying(dataset)
     n, d = z.shape
+    degenerate = _name_degenerate(z.T @ z / n, dataset, kept)
+    columns = find_heavy(z)
+    heavy = tuple(dataset.names[j] for j in np.flatnonzero(kept)[columns])
+    draw_in(z, spread, columns)
     gram = gram_matrix(z)
-    degenerate = _name_degenerate(gram[1 : 1 + d, 1 : 1 + d] / n, dataset, kept)
     channels: dict[str, np.ndarray] = {}
     local = None
     wanted = d >= SUBSET_SIZE and subsets > 0
@@ -139,7 +145,7 @@ def view_dataset(
         estimates = estimate(subset.variables)
         channels |= pool_estimates(estimates, subset.variables, d)
         local = subset.variables, estimates
-    return Views(channels, kept, degenerate, n, clock.stop(), local)
+    return Views(channels, kept, degenerate, heavy, n, clock.stop(), local)
 
 
 def view_marginals(
@@ -180,7 +186,7 @@ def view_marginals(
     n, d = z.shape
     degenerate = _name_degenerate(z.T @ z / n, dataset, kept)
     if d < SUBSET_SIZE or subsets < 1:
-        return Views({}, kept, degenerate, n, clock.stop(), None)
+        return Views({}, kept, degenerate, (), n, clock.stop(), None)
     values = dataset.values[:, kept] if scale else z
     channel = _score_pairs(statistic, values)
     scores = channel if guide in (None, statistic) else _score_pairs(guide, values)
@@ -197,7 +203,7 @@ def view_marginals(
     begin("sample")
     variables = _draw(sampler, scores, subsets, seed, believe if predict else None).variables
     begin("estimate")
-    return Views({statistic: channel}, kept, degenerate, n, clock.stop(), (variables, estimate(variables)))
+    return Views({statistic: channel}, kept, degenerate, (), n, clock.stop(), (variables, estimate(variables)))
 
 
 class _Clock:

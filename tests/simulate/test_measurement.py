@@ -95,6 +95,20 @@ def test_counts_have_the_mean_that_their_level_says():
     assert 0.27 < np.mean(slopes) < 1.03
 
 
+def test_molecules_are_whole_numbers_that_grow_with_the_level():
+    spreads = []
+    for seed in range(12):
+        true, found = measured("molecules", seed)
+        assert (found == np.round(found)).all()
+        assert (found >= 0).all()
+        for column in range(true.shape[1]):
+            order = np.argsort(true[:, column]).reshape(20, -1)
+            mean = found[:, column][order].mean(1)
+            assert mean[-4:].mean() > mean[:4].mean()
+        spreads.append(found.max() / max(np.median(found), 1))
+    assert max(spreads) > 100  # many counts have heavy tails
+
+
 @pytest.mark.parametrize("columns", [2, 6, 100])
 def test_holes_depend_on_one_complete_column_alone(columns):
     """Chances of a row depend on the complete column; given that, cells are missing alike and whatever their own values."""

@@ -175,6 +175,14 @@ def _student(b: int, n: int, generator: torch.Generator) -> Tensor:
     return _normal((b, n), generator) / (_normal((5, b, n), generator).square().sum(0) / 3).sqrt()
 
 
+def _heavy(b: int, n: int, generator: torch.Generator) -> Tensor:
+    """Student's law with 1 to 3 degrees of freedom for each variable, drawn as Bailey (1994) does."""
+    freedom = 1 + 2 * _uniform((b, 1), generator)
+    radius = (freedom * torch.expm1(2 / freedom * _exponential(b, n, generator))).sqrt()
+    draws = radius * (2 * math.pi * _uniform((b, n), generator)).cos()
+    return draws * (0.6745 / draws.abs().median(1, keepdim=True).values.clamp(min=1e-3))
+
+
 def _irregular(b: int, n: int, generator: torch.Generator) -> Tensor:
     """Mixtures of two to six Gaussians, one for each of the b variables."""
     present = torch.arange(6, device=generator.device) < torch.randint(2, 7, (b, 1), generator=generator, device=generator.device)
@@ -200,6 +208,7 @@ LAWS: dict[str, Draw] = {
     "exponential": lambda b, n, generator: _exponential(b, n, generator) - 1,
     "gumbel": lambda b, n, generator: -(_exponential(b, n, generator).log() + np.euler_gamma) * math.sqrt(6) / math.pi,
     "student": _student,
+    "heavy": _heavy,
     "mixture": _mixture,
     "irregular": _irregular,
 }

@@ -18,20 +18,20 @@ from seacausal.simulate.technical import Technical
 
 STRUCTURED = ("small-world", "stochastic-block", "bipartite", "layered", "regulatory")
 ROOT_SHARES = {
-    **{"uniform": 0.4, "gaussian": 0.24, "irregular": 0.14, "mixture": 0.05},
-    **{"laplace": 0.04, "exponential": 0.05, "gumbel": 0.04, "student": 0.04},
+    **{"uniform": 0.37, "gaussian": 0.24, "irregular": 0.14, "mixture": 0.05},
+    **{"laplace": 0.04, "exponential": 0.05, "gumbel": 0.04, "student": 0.04, "heavy": 0.03},
 }
 NOISE_SHARES = {
-    **{"gaussian": 0.76, "uniform": 0.04, "irregular": 0.03, "mixture": 0.03},
-    **{"laplace": 0.04, "exponential": 0.03, "gumbel": 0.03, "student": 0.04},
+    **{"gaussian": 0.72, "uniform": 0.04, "irregular": 0.03, "mixture": 0.03},
+    **{"laplace": 0.04, "exponential": 0.03, "gumbel": 0.03, "student": 0.04, "heavy": 0.04},
 }
 INTERVENTION_SHARES = {
     **{"gaussian": 0.2, "shifted": 0.15, "uniform": 0.05, "shift": 0.13, "knock-down": 0.14, "activity": 0.12},
     **{"imperfect": 0.06, "scale": 0.05, "knock-out": 0.05, "clamp": 0.05},
 }
 MEASUREMENT_SHARES = {
-    **{"none": 0.43, "units": 0.35, "round": 0.05, "exponential": 0.04, "zero-inflate": 0.04, "noise": 0.04},
-    **{"outliers": 0.02, "dropout": 0.015, "counts": 0.015},
+    **{"none": 0.415, "units": 0.35, "round": 0.05, "exponential": 0.04, "zero-inflate": 0.04, "noise": 0.04},
+    **{"outliers": 0.02, "dropout": 0.015, "counts": 0.015, "molecules": 0.015},
 }
 
 
@@ -205,7 +205,7 @@ def _draw_expression(domain: Domain, d: int, generator: np.random.Generator) -> 
     graph = str(generator.choice(("scale-free", "erdos-renyi", "regulatory")))
     technical = Technical(
         outliers=generator.uniform(0, 0.1),
-        library_law=(generator.uniform(0, 2) + np.log(d), generator.uniform(0.1, 0.6)),
+        library_law=(generator.uniform(0, 2 if share() < 0.5 else 8) + np.log(d), generator.uniform(0.1, 0.6)),
         dropout=generator.uniform(20, 85) if share() < 0.7 else None,
         counts=share() < 0.8,
     )
@@ -221,7 +221,7 @@ def _draw_expression(domain: Domain, d: int, generator: np.random.Generator) -> 
         targets=targets,
         regime_cells=min(regime_cells, max(1, most // max(targets, 1))),
         remaining=0.0 if share() < 0.5 else generator.uniform(0, 0.6) if share() < 0.8 else generator.uniform(1.5, 4),
-        technical=technical if share() < 0.3 else None,
+        technical=technical if share() < 0.4 else None,
         logarithm=share() < 0.7,
     )
 

@@ -35,14 +35,27 @@ def measure_dropout(values: np.ndarray, generator: np.random.Generator) -> np.nd
 def measure_counts(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Every column becomes counts, divided by the size of the row's library, and then log(1 + count), as single-cell data are prepared.
 
-    count ~ Poisson(size exp(m + s z)) of the z-scores, m ~ N(1, 1) for each column, s in (0.3, 1) for the data set, and sizes log-normal about 1
-    with a log-spread of 0.1 to 0.6. The size is known, as it is where many more molecules are counted than those of these columns.
+    See `_count`, with m ~ N(1, 1) and s in (0.3, 1). The size is known, as it is where many more molecules are counted than those of these columns.
+    """
+    counts, size = _count(values, 1, 1, generator)
+    return np.log1p(counts / size).astype(np.float32)
+
+
+def measure_molecules(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Every column becomes counts, and stays so: `_count` with m ~ N(a, 1), one a in (0, 6) for the data set, and s in (0.3, 2)."""
+    return _count(values, generator.uniform(0, 6), 2, generator)[0].astype(np.float32)
+
+
+def _count(values: np.ndarray, middle: float, most: float, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Counts and (n, 1) sizes of libraries.
+
+    count ~ Poisson(size exp(m + s z)) of the z-scores, m ~ N(middle, 1) for each column, s in (0.3, most) for the data set, and sizes log-normal
+    about 1 with a log-spread of 0.1 to 0.6.
     """
     z = _standardise(values)
     size = np.exp(generator.uniform(0.1, 0.6) * generator.standard_normal(len(z)))[:, None]
-    level = generator.normal(1, 1, z.shape[1]) + generator.uniform(0.3, 1) * z
-    counts = generator.poisson(size * np.exp(np.clip(level, -8, 8)))
-    return np.log1p(counts / size).astype(np.float32)
+    level = generator.normal(middle, 1, z.shape[1]) + generator.uniform(0.3, most) * z
+    return generator.poisson(size * np.exp(np.clip(level, -8, 12))), size
 
 
 def measure_codes(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
@@ -123,6 +136,7 @@ MEASUREMENTS: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]]
     "outliers": _reshape_half(_outliers),
     "dropout": measure_dropout,
     "counts": measure_counts,
+    "molecules": measure_molecules,
     "codes": measure_codes,
     "missing": measure_missing,
 }

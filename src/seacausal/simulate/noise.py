@@ -1,4 +1,4 @@
-"""Laws of roots and noise, each centred with standard deviation 1."""
+"""Laws of roots and noise, each centred with standard deviation 1, but for "heavy", which need not have one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ SQRT3 = float(np.sqrt(3.0))
 
 def _student(generator: np.random.Generator, size: int) -> np.ndarray:
     return generator.standard_t(5, size) / np.sqrt(5 / 3)
+
+
+def _heavy(generator: np.random.Generator, size: int) -> np.ndarray:
+    """Student's law with 1 to 3 degrees of freedom, the first being Cauchy's; half of the draws lie as near to 0 as half of a Gaussian's do."""
+    draws = generator.standard_t(generator.uniform(1, 3), size)
+    return draws * (0.6745 / max(float(np.median(np.abs(draws))), 1e-3))
 
 
 def _gumbel(generator: np.random.Generator, size: int) -> np.ndarray:
@@ -40,11 +46,12 @@ LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "exponential": lambda generator, size: generator.exponential(1, size) - 1,
     "gumbel": _gumbel,
     "student": _student,
+    "heavy": _heavy,
     "mixture": _mixture,
     "irregular": _irregular,
 }
 
 
 def draw_noise(law: str, size: int, *, generator: np.random.Generator) -> np.ndarray:
-    """(size,) float32 draws, mean 0 and standard deviation 1."""
+    """(size,) float32 draws, mean 0 and standard deviation 1 where the law has them."""
     return LAWS[law](generator, size).astype(np.float32)
