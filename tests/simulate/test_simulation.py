@@ -133,6 +133,12 @@ def post_nonlinear_by_hand(f, shape, strength, x, noise):
     return [math.copysign(abs(u) ** strength, u), math.sinh(min(4, max(-4, strength * u))), math.tanh(strength * u)][shape]
 
 
+def quadratic_by_hand(a, b, c, x, noise):
+    x = [min(8, max(-8, value)) for value in x]
+    pairs = [c[p, q] * x[p] * x[q] for p in range(len(x)) for q in range(len(x))]
+    return noise + sum(pairs) + sum(a[p] * x[p] + b[p] * x[p] ** 2 for p in range(len(x)))
+
+
 def saturating_by_hand(w, t, h, x, noise):
     level = [math.log1p(math.exp(value)) for value in x]
     return noise + sum(w[p] * level[p] ** h[p] / (t[p] ** h[p] + level[p] ** h[p]) for p in range(len(x)))
@@ -169,6 +175,7 @@ BY_HAND = {
     "sigmoid-mix": lambda f, x, noise: mix_by_hand(f, sigmoid_by_hand, x, noise),
     "polynomial-mix": lambda f, x, noise: mix_by_hand(f, polynomial_by_hand, x, noise),
     "multiplicative": lambda w, x, noise: noise + math.prod(1 + w[p] * math.tanh(x[p]) for p in range(len(x))),
+    "quadratic": quadratic_by_hand,
     "saturating": saturating_by_hand,
     "tree": tree_by_hand,
 }
@@ -218,6 +225,19 @@ def test_bent_units_have_slopes_of_their_own_and_read_one_parent_or_all():
     assert abs((reads[:, 0] == 1).mean() - 0.5) < 4 * 0.5 / math.sqrt(len(reads))
     logs = np.log(np.sqrt((drawn["v"] ** 2).mean(1)))
     assert abs(logs.mean() - math.log(0.1) / 2) < 0.2
+
+
+@pytest.mark.parametrize("parents", [1, 2, 5])
+def test_quadratic_terms_leave_no_parent_out(parents):
+    drawn = pooled_parameters("quadratic", parents)
+    a, b, c = drawn["a"] != 0, drawn["b"] != 0, drawn["c"] != 0
+    assert not (c & ~np.triu(np.ones((parents, parents), bool), 1)).any()
+    assert (a | b | c.any(1) | c.any(2)).all()
+    scale = np.sqrt(a.sum(1) + b.sum(1) + c.sum((1, 2)))
+    sizes = np.abs(drawn["a"] * scale[:, None])[a]
+    assert 0.299 < sizes.min() < 0.31
+    assert 0.99 < sizes.max() < 1.001
+    assert abs((drawn["b"][b] > 0).mean() - 0.5) < 4 * 0.5 / math.sqrt(b.sum())
 
 
 def test_sigmoid_parameters():

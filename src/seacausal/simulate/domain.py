@@ -221,7 +221,7 @@ def _draw_expression(domain: Domain, d: int, generator: np.random.Generator) -> 
         targets=targets,
         regime_cells=min(regime_cells, max(1, most // max(targets, 1))),
         remaining=0.0 if share() < 0.5 else generator.uniform(0, 0.6) if share() < 0.8 else generator.uniform(1.5, 4),
-        technical=technical if share() < 0.4 else None,
+        technical=technical if share() < 0.5 else None,
         logarithm=share() < 0.7,
     )
 

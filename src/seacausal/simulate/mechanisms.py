@@ -130,6 +130,30 @@ def draw_multiplicative(parents: int, generator: np.random.Generator) -> Mechani
     return lambda x, noise: (1 + w * np.tanh(x)).prod(1) + noise
 
 
+def draw_quadratic(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y = a sum of terms X_k, X_k^2 and X_k X_l, divided by the root of their number, + noise; parents are cut at +-8, so that powers of powers end.
+
+    Every parent has one term of the three of its own; any other is there with a chance of 1/2, those of two parents with at most 1 / parents.
+    Coefficients have a size of U(0.3, 1) and random signs.
+    """
+    a, b = (generator.random((2, parents)) < 0.5).astype(np.float32)
+    c = np.triu(generator.random((parents, parents)) < min(0.5, 1 / parents), 1).astype(np.float32)
+    own = generator.integers(3 if parents > 1 else 2, size=parents)
+    a[own == 0], b[own == 1] = 1, 1
+    for k in np.flatnonzero(own == 2):
+        other = int(generator.integers(parents - 1))
+        c[min(k, other + (other >= k)), max(k, other + (other >= k))] = 1
+    scale = np.float32(np.sqrt(a.sum() + b.sum() + c.sum()))
+    for terms in (a, b, c):
+        terms *= (generator.uniform(0.3, 1, terms.shape) * generator.choice([-1.0, 1.0], terms.shape)).astype(np.float32) / scale
+
+    def mechanism(x: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        x = np.clip(x, -8, 8)
+        return x @ a + (x * x) @ b + ((x @ c) * x).sum(1) + noise
+
+    return mechanism
+
+
 def draw_saturating(parents: int, generator: np.random.Generator) -> Mechanism:
     """Y = sum of w_k u^h / (t_k^h + u^h) + noise, u = log(1 + exp(X_k)) (Hill, 1910): parents raise or lower Y, and ever less so.
 
@@ -224,6 +248,7 @@ MECHANISMS: dict[str, Callable[..., Mechanism]] = {
     "sigmoid-mix": draw_sigmoid_mix,
     "polynomial-mix": draw_polynomial_mix,
     "multiplicative": draw_multiplicative,
+    "quadratic": draw_quadratic,
     "saturating": draw_saturating,
     "tree": draw_tree,
     "count": draw_count,
