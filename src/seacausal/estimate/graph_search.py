@@ -33,9 +33,9 @@ STAGES = (100, 1_000, 3_000, 10_000)
 """Rows that the penalty is made for, before those that there are."""
 SPARSE = 1_000
 """The stage whose graph is a view of its own: the truth is no sum of cubics, and more rows explain that by further parents."""
-JUMPS, MOVES = 20, 2
-"""Jumps in the search for a linear graph, or one for every second variable if that is more; and variables that jump at once."""
-STAGES_WORK, STAGE_WORK, JUMP_WORK = 2e8, 1e9, 2e7
+JUMPS, MOVES = 100, 2
+"""Jumps in the search for a linear graph, a fifth of them with interventions; and variables that jump at once."""
+STAGES_WORK, STAGE_WORK, JUMP_WORK = 2e8, 1e9, 2e8
 """Multiplications (1e9 take about a second) after which there are no further stages, no further moves in a stage, and no further jumps."""
 FEW = ("significance", "strength significance", "edge")
 
@@ -70,9 +70,9 @@ def graph_statistics(gram: np.ndarray) -> tuple[Channels, list[np.ndarray]]:
     And the (d, d) bool linear graphs, that of `SPARSE` rows first.
     """
     linear, cubic = _correlate([gram])
-    d, rows, order = len(linear[0]), int(gram[0, 0]), _first(linear[0])
+    rows, order = int(gram[0, 0]), _first(linear[0])
     out, graphs = {}, []
-    for family, matrices, jumps in ("linear", linear, max(JUMPS, d // 2)), ("additive", cubic, 0):
+    for family, matrices, jumps in ("linear", linear, JUMPS), ("additive", cubic, 0):
         sparse, found = search_graph(matrices, order, rows, jumps=jumps)
         few, full = (_measure(one, essential_graph(one.graph) if family == "linear" else None) for one in (sparse, found))
         out |= {f"{family} graph {measure}": full[measure] for measure in full}
@@ -98,7 +98,7 @@ def interventional_graph_statistics(grams: list[np.ndarray], which: np.ndarray, 
     linear, cubic = _correlate(grams)
     rows = int(grams[0][0, 0])
     weight = np.array([grams[one][0, 0] / rows for one in which])
-    _, found = search_graph(linear, _first(linear[0]), rows, which, weight)
+    _, found = search_graph(linear, _first(linear[0]), rows, which, weight, jumps=JUMPS // 5)
     full = _measure(found, essential_graph(found.graph, targets))
     sparse, _ = search_graph(cubic, found.order, min(rows, SPARSE), which, weight)
     few = _measure(sparse, None)
