@@ -254,7 +254,7 @@ def _notes(graph: CausalGraph) -> list[str]:
     for name, levels in graph.dataset["categories"].items():
         found.append(f"Text, numbered from 0 in this order: {name} ({_list(levels)}).")
     if graph.dataset["heavy-tailed columns"]:
-        found.append(f"Heavy tails, drawn in by arcsinh: {_list(graph.dataset['heavy-tailed columns'])}.")
+        found.append(f"Heavy tails, replaced by normal scores of their ranks: {_list(graph.dataset['heavy-tailed columns'])}.")
     if graph.config.algorithm != "fci" and not graph.dataset["subsets"]["drawn"]:
         found.append(f"No subset of five columns that vary: the algorithm '{graph.config.algorithm}' had no part in this.")
     if graph.degenerate.constant:

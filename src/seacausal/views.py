@@ -94,7 +94,9 @@ def view_dataset(
     z, spread, targets, kept = _keep_varying(dataset)
     n, d = z.shape
     degenerate = _name_degenerate(z.T @ z / n, dataset, kept)
-    columns = find_heavy(z)
+    targeted = targets[dataset.regime] if dataset.interventional else None
+    judged = control_rows(z, targeted)
+    columns = find_heavy(judged, screen=targeted is not None and len(judged) == n)
     heavy = tuple(dataset.names[j] for j in np.flatnonzero(kept)[columns])
     draw_in(z, spread, columns)
     gram = gram_matrix(z)
@@ -106,7 +108,6 @@ def view_dataset(
         _compile(z, dataset.regime, targets, local=wanted)
         begin("statistics")
     if d >= 2:
-        targeted = targets[dataset.regime] if dataset.interventional else None
         control = control_rows(z, targeted)
         controlled = gram if len(control) == n else gram_matrix(control)
         grams = exclude_targets(gram, z, targeted)
