@@ -15,7 +15,7 @@ from seacausal.estimate.category_search import categories_ready, category_statis
 from seacausal.estimate.compiled import Aside
 from seacausal.estimate.degenerate import find_degenerate
 from seacausal.estimate.gather import SubsetData, plan_rows
-from seacausal.estimate.graph_search import graph_search_compiled, graph_statistics, interventional_graph_statistics
+from seacausal.estimate.graph_search import JUMPS, graph_search_compiled, graph_statistics, interventional_graph_statistics
 from seacausal.estimate.local import LocalEstimates, estimate_gathered, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.statistics import exclude_targets, global_statistics, gram_matrix, interventional_statistics, spaced_rows, standardise
@@ -64,6 +64,7 @@ def view_dataset(
     sampler: str = "mixture",
     statistic: str = "partial-correlation",
     shown: bool = False,
+    jumps: int = JUMPS,
     predict: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Views:
@@ -84,6 +85,8 @@ def view_dataset(
         fine-tuned to it. That is the one slot for every statistic, as in the paper; its significance, the correlation and all other channels stay.
         Entry [i, j] stands as the statistic gives it, and `encode` puts its transpose beside it, so one that is not symmetric loses nothing. The
         diagonal becomes 0.
+    jumps
+        How often the search for a linear graph leaves what it has found, and so its time.
     predict
         From channels to (d, d) probabilities of i -> j, for the sampler "uncertainty".
     progress
@@ -112,7 +115,7 @@ def view_dataset(
         controlled = gram if len(control) == n else gram_matrix(control)
         grams = exclude_targets(gram, z, targeted)
         # Compiled kernels let other threads go on, so this costs next to nothing where there are two cores.
-        search = ThreadPoolExecutor(1).submit(_search_graphs, controlled, grams, z, targeted, targets)
+        search = ThreadPoolExecutor(1).submit(_search_graphs, controlled, grams, z, targeted, targets, jumps)
         channels = global_statistics(z, spread, targeted, grams=grams)
         if shown and statistic != "partial-correlation":
             channels["partial correlation"] = _score_pairs(statistic, z)
@@ -237,12 +240,12 @@ def _keep_varying(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray,
 
 
 def _search_graphs(
-    gram: np.ndarray, grams: tuple[list[np.ndarray], np.ndarray], z: np.ndarray, targeted: np.ndarray | None, targets: np.ndarray
+    gram: np.ndarray, grams: tuple[list[np.ndarray], np.ndarray], z: np.ndarray, targeted: np.ndarray | None, targets: np.ndarray, jumps: int
 ) -> dict[str, np.ndarray]:
-    found, graphs = graph_statistics(gram)
+    found, graphs = graph_statistics(gram, jumps=jumps)
     if targeted is None:
         return found | category_statistics(z, None, starts=graphs)
-    return found | interventional_graph_statistics(*grams, targets) | category_statistics(z, targeted, targets, starts=graphs)
+    return found | interventional_graph_statistics(*grams, targets, jumps=jumps) | category_statistics(z, targeted, targets, starts=graphs)
 
 
 def _name_degenerate(correlation: np.ndarray, dataset: Dataset, kept: np.ndarray) -> Degenerate:

@@ -55,13 +55,15 @@ class Found(NamedTuple):
     """(d,) variables; parents stand before children."""
 
 
-def graph_statistics(gram: np.ndarray) -> tuple[Channels, list[np.ndarray]]:
+def graph_statistics(gram: np.ndarray, *, jumps: int = JUMPS) -> tuple[Channels, list[np.ndarray]]:
     """Search both families.
 
     Parameters
     ----------
     gram
         (1 + 3d, 1 + 3d), `statistics.gram_matrix` of standardised rows.
+    jumps
+        How often variables jump in the search for a linear graph.
 
     Returns
     -------
@@ -72,8 +74,8 @@ def graph_statistics(gram: np.ndarray) -> tuple[Channels, list[np.ndarray]]:
     linear, cubic = _correlate([gram])
     rows, order = int(gram[0, 0]), _first(linear[0])
     out, graphs = {}, []
-    for family, matrices, jumps in ("linear", linear, JUMPS), ("additive", cubic, 0):
-        sparse, found = search_graph(matrices, order, rows, jumps=jumps)
+    for family, matrices in ("linear", linear), ("additive", cubic):
+        sparse, found = search_graph(matrices, order, rows, jumps=jumps if family == "linear" else 0)
         few, full = (_measure(one, essential_graph(one.graph) if family == "linear" else None) for one in (sparse, found))
         out |= {f"{family} graph {measure}": full[measure] for measure in full}
         out |= {f"sparse {family} graph {measure}": few[measure] for measure in FEW}
@@ -81,7 +83,7 @@ def graph_statistics(gram: np.ndarray) -> tuple[Channels, list[np.ndarray]]:
     return out, graphs[:2]
 
 
-def interventional_graph_statistics(grams: list[np.ndarray], which: np.ndarray, targets: np.ndarray) -> Channels:
+def interventional_graph_statistics(grams: list[np.ndarray], which: np.ndarray, targets: np.ndarray, *, jumps: int = JUMPS) -> Channels:
     """Search both families, every child on the rows in which it is no target: there its mechanism is the same in all regimes.
 
     Parameters
@@ -90,6 +92,8 @@ def interventional_graph_statistics(grams: list[np.ndarray], which: np.ndarray, 
         `statistics.exclude_targets`.
     targets
         (r, d) bool, see `essential_graph`.
+    jumps
+        As in `graph_statistics`; a fifth of them are made.
 
     Returns
     -------
@@ -98,7 +102,7 @@ def interventional_graph_statistics(grams: list[np.ndarray], which: np.ndarray, 
     linear, cubic = _correlate(grams)
     rows = int(grams[0][0, 0])
     weight = np.array([grams[one][0, 0] / rows for one in which])
-    _, found = search_graph(linear, _first(linear[0]), rows, which, weight, jumps=JUMPS // 5)
+    _, found = search_graph(linear, _first(linear[0]), rows, which, weight, jumps=jumps // 5)
     full = _measure(found, essential_graph(found.graph, targets))
     sparse, _ = search_graph(cubic, found.order, min(rows, SPARSE), which, weight)
     few = _measure(sparse, None)

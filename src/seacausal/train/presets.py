@@ -28,6 +28,8 @@ DROPPED = {
     **{"estimates": 0.15, "interventions": 0.15},
 }
 """How often each group of channels of `base` is switched off, for `dropped` = 1."""
+JUMPS = 20
+"""Jumps of the graph searches, a fifth of the usual: all of them would take most of a step's time."""
 SUBSETS = (10, 50)
 """Fewest and most subsets of an example of `paper`: so few that some pairs are never covered."""
 PAPER_STATISTICS = ("inverse-covariance", "correlation", "distance-correlation")
@@ -90,7 +92,7 @@ class BasePreset:
 
     def view(self, dataset: Dataset, subsets: int, *, generator: np.random.Generator) -> np.ndarray | None:
         """(d, d, c) float32 channels."""
-        views = view_dataset(dataset, subsets, seed=int(generator.integers(2**31)), **self.options)
+        views = view_dataset(dataset, subsets, seed=int(generator.integers(2**31)), jumps=JUMPS, **self.options)
         if not views.kept.all():
             return None
         groups = {group for group in GROUPS if generator.random() >= self.dropped * DROPPED[group]} or set(GROUPS)
