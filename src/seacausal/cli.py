@@ -253,8 +253,8 @@ def _notes(graph: CausalGraph) -> list[str]:
         found.append(f"Dropped {dropped:,} row{'s' * (dropped > 1)} with missing or infinite values.")
     for name, levels in graph.dataset["categories"].items():
         found.append(f"Text, numbered from 0 in this order: {name} ({_list(levels)}).")
-    if graph.dataset["heavy-tailed columns"]:
-        found.append(f"Heavy tails, replaced by normal scores of their ranks: {_list(graph.dataset['heavy-tailed columns'])}.")
+    if graph.dataset["normal scores"]:
+        found.append(f"Heavy tails, replaced by normal scores of their ranks: {_list(graph.dataset['normal scores'])}.")
     if graph.config.algorithm != "fci" and not graph.dataset["subsets"]["drawn"]:
         found.append(f"No subset of five columns that vary: the algorithm '{graph.config.algorithm}' had no part in this.")
     if graph.degenerate.constant:

@@ -242,7 +242,7 @@ def discover(
         "rows": len(dataset.values),
         "dropped rows": dataset.dropped_rows,
         "categories": dict(dataset.categories),
-        "heavy-tailed columns": list(views.heavy),
+        "normal scores": list(views.scored),
         "variables": len(dataset.names),
         "subsets": subsets,
         "intervened rows": int(dataset.targets[dataset.regime].any(1).sum()),

@@ -19,7 +19,7 @@ from seacausal.estimate.graph_search import JUMPS, graph_search_compiled, graph_
 from seacausal.estimate.local import LocalEstimates, estimate_gathered, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.statistics import exclude_targets, global_statistics, gram_matrix, interventional_statistics, spaced_rows, standardise
-from seacausal.estimate.tails import draw_in, find_heavy
+from seacausal.estimate.tails import draw_in
 from seacausal.sample.subsets import sample_subsets
 
 SUBSET_SIZE = 5
@@ -38,8 +38,8 @@ class Views:
     """(d,) bool, the columns that vary."""
     degenerate: Degenerate
     """Columns that carry no information of their own."""
-    heavy: tuple[str, ...]
-    """Columns whose tails were drawn in."""
+    scored: tuple[str, ...]
+    """Columns with heavy tails, in the place of which normal scores of their ranks stand."""
     rows: int
     """n."""
     seconds: dict[str, float]
@@ -98,10 +98,8 @@ def view_dataset(
     n, d = z.shape
     degenerate = _name_degenerate(z.T @ z / n, dataset, kept)
     targeted = targets[dataset.regime] if dataset.interventional else None
-    judged = control_rows(z, targeted)
-    columns = find_heavy(judged, screen=targeted is not None and len(judged) == n)
-    heavy = tuple(dataset.names[j] for j in np.flatnonzero(kept)[columns])
-    draw_in(z, spread, columns)
+    columns = draw_in(z, spread, dataset.values[:, kept], targeted)
+    scored = tuple(dataset.names[j] for j in np.flatnonzero(kept)[columns])
     gram = gram_matrix(z)
     channels: dict[str, np.ndarray] = {}
     local = None
@@ -149,7 +147,7 @@ def view_dataset(
         estimates = estimate(subset.variables)
         channels |= pool_estimates(estimates, subset.variables, d)
         local = subset.variables, estimates
-    return Views(channels, kept, degenerate, heavy, n, clock.stop(), local)
+    return Views(channels, kept, degenerate, scored, n, clock.stop(), local)
 
 
 def view_marginals(

@@ -9,14 +9,20 @@ from scipy.stats import norm, rankdata
 from seacausal.data import Dataset
 from seacausal.discovery import discover
 from seacausal.estimate.statistics import standardise
-from seacausal.estimate.tails import draw_in, find_heavy
+from seacausal.estimate.tails import draw_in, find_heavy, gain_of_dependence, score_ranks
 
 
-def drawn(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def drawn(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
     z, _, spread = standardise(values)
-    heavy = find_heavy(z, screen=False)
-    draw_in(z, spread, heavy)
-    return z, spread, heavy
+    return z, spread, draw_in(z, spread, values, None)
+
+
+def bent(seed: int, columns: int, rows: int, shape=lambda x: np.exp(1.5 * x)) -> np.ndarray:
+    """A Gaussian chain, each column of which has another shape: normal scores make it a line again."""
+    x = np.random.default_rng(seed).standard_normal((rows, columns))
+    for j in range(1, columns):
+        x[:, j] += x[:, j - 1]
+    return shape(x / x.std(0))
 
 
 def test_only_heavy_tails_are_found():
@@ -30,44 +36,88 @@ def test_only_heavy_tails_are_found():
         generator.poisson(0.5, n),
     ]
     heavy = [generator.standard_cauchy(n), np.exp(1.5 * generator.standard_normal(n)), generator.random(n) < 0.01, generator.pareto(1, n)]
-    values = np.column_stack([*light, *heavy])
-    z, spread, found = drawn(values)
-    assert found.tolist() == [5, 6, 7, 8]
-    before, _, before_spread = standardise(values)
-    assert z[:, :5].tobytes() == before[:, :5].tobytes()
-    assert spread[:5].tobytes() == before_spread[:5].tobytes()
-    assert find_heavy(before, screen=True).tolist() == [5, 6, 7, 8]
     between = np.where(generator.random(n) < 0.05, 6.0, 1.0) * generator.standard_normal(n)  # fourth moment 23
-    assert [find_heavy(between[:, None], screen=screen).tolist() for screen in (False, True)] == [[0], []]
+    rows = np.column_stack([*light, *heavy, between])
+    assert find_heavy(rows, screen=False) == [5, 6, 7, 8, 9]
+    assert find_heavy(rows, screen=True) == [5, 6, 7, 8]
+    late = generator.standard_normal((30_001, 2))
+    late[[104, 30_000], [0, 1]] = 1e6
+    assert find_heavy(late, screen=False) == [0, 1]
 
 
-@pytest.mark.parametrize("values", [np.random.default_rng(1).standard_cauchy(5001), np.random.default_rng(2).negative_binomial(0.1, 0.01, 3000)])
+@pytest.mark.parametrize("values", [np.random.default_rng(1).standard_cauchy(50_001), np.random.default_rng(2).negative_binomial(0.1, 0.01, 3000)])
 def test_scores_are_gaussian_quantiles_of_ranks(values):
-    z, spread, found = drawn(values[:, None].astype(float))
-    assert found.tolist() == [0]
+    z = score_ranks(values)
     scores = norm.ppf((rankdata(values) - 0.5) / len(values))
-    inner = np.abs(scores) < 3
-    line = np.polyfit(scores[inner], z[inner, 0], 1)
-    np.testing.assert_allclose(z[inner, 0], np.polyval(line, scores[inner]), atol=2e-3)
+    line = np.polyfit(scores, z, 1)
+    np.testing.assert_allclose(z, np.polyval(line, scores), atol=1e-3)
+    assert len(np.unique(z)) == len(np.unique(values))
     assert (z.mean(), z.std()) == pytest.approx((0, 1))
-    deviation = np.abs(values - np.median(values))
-    assert spread[0] == pytest.approx(np.median(deviation[deviation > 0]) / 0.6745, rel=1e-3)
+
+
+def test_bent_columns_are_straightened_and_others_left_alone():
+    values = np.column_stack([bent(1, 4, 2000), np.random.default_rng(2).standard_normal(2000)])
+    before, _, before_spread = standardise(values)
+    z, spread, found = drawn(values)
+    assert found == [0, 1, 2, 3]
+    for j in range(4):
+        np.testing.assert_array_equal(z[:, j], score_ranks(values[:, j]))
+        deviation = np.abs(values[:, j] - np.median(values[:, j]))
+        assert spread[j] == pytest.approx(np.median(deviation) / 0.6745, rel=1e-3)
+    assert z[:, 4].tobytes() == before[:, 4].tobytes()
+    assert spread[4] == before_spread[4]
+
+
+@pytest.mark.parametrize("noise", ["lognormal", "standard_t"])
+def test_straight_effects_of_heavy_noise_are_left_straight(noise):
+    generator = np.random.default_rng(3)
+    draw = {"lognormal": lambda: generator.lognormal(size=3000), "standard_t": lambda: generator.standard_t(2.2, 3000)}[noise]
+    x = np.column_stack([draw() for _ in range(5)])
+    for j in range(1, 5):
+        x[:, j] += x[:, j - 1]
+    z, spread, found = drawn(x)
+    assert len(find_heavy(z, screen=False)) >= 3
+    assert found == []
+    assert z.tobytes() == standardise(x)[0].tobytes()
+    assert spread.tobytes() == standardise(x)[2].tobytes()
+
+
+def test_gain_is_the_mutual_information_of_gaussians():
+    """-1/2 log det of the correlations, of which half of the rows know the other half's."""
+    mixing = np.array([[1.0, 0, 0], [0.8, 0.6, 0], [0, 0.6, 0.8]])
+    z = np.random.default_rng(4).standard_normal((200_000, 3)) @ mixing.T
+    assert gain_of_dependence(z) == pytest.approx(-0.5 * np.linalg.slogdet(mixing @ mixing.T)[1], abs=0.02)
+    assert gain_of_dependence(np.random.default_rng(5).standard_normal((20_000, 3))) == pytest.approx(0, abs=1e-3)
 
 
 @pytest.mark.parametrize(("scale", "shift"), [(3.0, -1e3), (-0.01, 5.0)])
 def test_units_do_not_matter(scale, shift):
-    x = np.random.default_rng(2).standard_t(1.5, (3000, 3))
-    z, spread, _ = drawn(x)
+    x = bent(2, 3, 3000)
+    z, spread, found = drawn(x)
     other, other_spread, _ = drawn(scale * x + shift)
+    assert found == [0, 1, 2]
     np.testing.assert_allclose(other, np.sign(scale) * z, atol=1e-9)
     np.testing.assert_allclose(other_spread, abs(scale) * spread, rtol=1e-6)
 
 
-def test_two_values_stay_as_they_are():
-    x = (np.random.default_rng(3).random(4000) < 0.005).astype(float)
-    z, _, found = drawn(x[:, None])
-    assert found.tolist() == [0]
-    np.testing.assert_allclose(z, standardise(x[:, None])[0], atol=1e-12)
+@pytest.mark.parametrize("size", [1e6, 1e20, 1e36, np.finfo(float).max])
+@pytest.mark.parametrize("row", [0, 5])
+def test_one_outlier_of_any_size_changes_next_to_nothing(size, row):
+    x = np.random.default_rng(6).standard_normal((1500, 6))
+    for j in (1, 2, 3):
+        x[:, j] += x[:, j - 1]
+    plain = discover(x, scale=False).probabilities
+    x[row, 2] = size
+    graph = discover(x, scale=False)
+    assert graph.dataset["normal scores"] == [graph.names[2]]
+    np.testing.assert_allclose(graph.probabilities, plain, atol=0.25)
+    np.testing.assert_allclose((graph.probabilities + graph.probabilities.T) > 0.5, (plain + plain.T) > 0.5)
+
+
+def test_categories_have_no_tails():
+    values = np.column_stack([bent(7, 3, 2000), np.random.default_rng(7).random(2000) < 0.005])
+    assert find_heavy(values, screen=False) == [0, 1, 2, 3]
+    assert drawn(values)[2] == [0, 1, 2]
 
 
 def test_a_chain_with_cauchy_noise_is_found():
@@ -77,10 +127,10 @@ def test_a_chain_with_cauchy_noise_is_found():
     for j in (1, 2, 3):
         x[:, j] += 3 * np.tanh(x[:, j - 1])
     graph = discover(x)
-    assert graph.dataset["heavy-tailed columns"] == list(graph.names)
+    assert graph.dataset["normal scores"] == list(graph.names)
     joined = graph.probabilities + graph.probabilities.T
     assert {(i, j) for i, j in np.argwhere(np.triu(joined > 0.5)).tolist()} == {(0, 1), (1, 2), (2, 3)}
-    assert discover(generator.standard_normal((500, 4))).dataset["heavy-tailed columns"] == []
+    assert discover(generator.standard_normal((500, 4))).dataset["normal scores"] == []
 
 
 def test_effects_of_interventions_are_no_tails_where_rows_without_any_say_so():
@@ -88,13 +138,13 @@ def test_effects_of_interventions_are_no_tails_where_rows_without_any_say_so():
     generator = np.random.default_rng(5)
     values = generator.standard_normal((400, 3))
     values[380:, 0] = 30.0
-    values[:, 1] += values[:, 0]
+    values[:, 1] += np.tanh(values[:, 0])
     regime = np.repeat([0, 1], [380, 20])
     dataset = Dataset(values, ("a", "b", "c"), regime, np.array([[False] * 3, [True, False, False]]))
-    assert discover(dataset).dataset["heavy-tailed columns"] == []
-    assert discover(replace(dataset, targets=np.zeros((2, 3), bool))).dataset["heavy-tailed columns"] == ["a", "b"]
+    assert discover(dataset).dataset["normal scores"] == []
+    assert discover(replace(dataset, targets=np.zeros((2, 3), bool))).dataset["normal scores"] == ["a"]
     screened = replace(dataset, regime=np.repeat([0, 1, 2], [50, 20, 330]), targets=np.array([[0, 0, 0], [0, 1, 0], [0, 0, 1]], bool))
-    assert discover(screened).dataset["heavy-tailed columns"] == []
+    assert discover(screened).dataset["normal scores"] == []
 
 
 def test_sums_of_heavy_columns_are_still_named():
