@@ -96,11 +96,12 @@ def view_dataset(
     begin("statistics")
     z, spread, targets, kept = _keep_varying(dataset)
     n, d = z.shape
-    degenerate = _name_degenerate(z.T @ z / n, dataset, kept)
     targeted = targets[dataset.regime] if dataset.interventional else None
-    columns = draw_in(z, spread, dataset.values[:, kept], targeted)
+    columns = draw_in(z, spread, dataset.values if kept.all() else dataset.values[:, kept], targeted)
     scored = tuple(dataset.names[j] for j in np.flatnonzero(kept)[columns])
     gram = gram_matrix(z)
+    plain = _keep_varying(dataset)[0] if columns else None  # sums of heavy columns are sums as they are
+    degenerate = _name_degenerate((gram[1 : 1 + d, 1 : 1 + d] if plain is None else plain.T @ plain) / n, dataset, kept)
     channels: dict[str, np.ndarray] = {}
     local = None
     wanted = d >= SUBSET_SIZE and subsets > 0
