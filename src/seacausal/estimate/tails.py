@@ -9,6 +9,7 @@ log-likelihood over that of independent columns.
 
 from __future__ import annotations
 
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -42,9 +43,8 @@ def draw_in(z: np.ndarray, spread: np.ndarray, values: np.ndarray, targeted: np.
         (n, d) bool, where a variable was intervened on; None where none was. The rows of `control_rows` decide.
     """
     known = control_rows(z, targeted)
-    heavy = [
-        j for j in find_heavy(known, screen=targeted is not None and known is z) if len(np.unique(values[:, j])) > VALUES
-    ]  # fewer are categories
+    found = find_heavy(known, screen=targeted is not None and known is z)
+    heavy = [j for j in found if len(np.unique(values[:, j])) > VALUES]  # fewer are categories
     if not heavy:
         return []
     drawn = z.copy()
@@ -72,10 +72,15 @@ def find_heavy(rows: np.ndarray, *, screen: bool) -> list[int]:
 
 def score_ranks(column: np.ndarray) -> np.ndarray:
     """(n,) normal scores with mean 0 and standard deviation 1; values that are equal share the score of their mean rank."""
-    quantiles = np.linspace(-FAR, FAR, STEPS + 1)
-    places = np.array([NormalDist().cdf(quantile) for quantile in quantiles])
-    scores = np.interp((average_ranks(column) + 0.5) / len(column), places, quantiles)
+    scores = np.interp((average_ranks(column) + 0.5) / len(column), *_tabulate_quantiles())
     return standardise(scores[:, None])[0][:, 0]
+
+
+@cache
+def _tabulate_quantiles() -> tuple[np.ndarray, np.ndarray]:
+    """Shares of a Gaussian and its quantiles at these."""
+    quantiles = np.linspace(-FAR, FAR, STEPS + 1)
+    return np.array([NormalDist().cdf(quantile) for quantile in quantiles]), quantiles
 
 
 def gain_of_dependence(z: np.ndarray) -> float:
