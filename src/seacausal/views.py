@@ -94,14 +94,14 @@ def view_dataset(
     """
     begin = clock = _Clock(progress)
     begin("statistics")
-    z, spread, targets, kept = _keep_varying(dataset)
-    n, d = z.shape
+    plain, spread, targets, kept = _keep_varying(dataset)
+    n, d = plain.shape
     targeted = targets[dataset.regime] if dataset.interventional else None
-    columns = draw_in(z, spread, dataset.values if kept.all() else dataset.values[:, kept], targeted)
+    z, spread, columns = draw_in(plain, spread, dataset.values if kept.all() else dataset.values[:, kept], targeted)
     scored = tuple(dataset.names[j] for j in np.flatnonzero(kept)[columns])
     gram = gram_matrix(z)
-    plain = _keep_varying(dataset)[0] if columns else None  # sums of heavy columns are sums as they are
-    degenerate = _name_degenerate((gram[1 : 1 + d, 1 : 1 + d] if plain is None else plain.T @ plain) / n, dataset, kept)
+    # Sums of heavy columns are sums as they are.
+    degenerate = _name_degenerate((plain.T @ plain if columns else gram[1 : 1 + d, 1 : 1 + d]) / n, dataset, kept)
     channels: dict[str, np.ndarray] = {}
     local = None
     wanted = d >= SUBSET_SIZE and subsets > 0

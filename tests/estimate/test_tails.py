@@ -14,7 +14,10 @@ from seacausal.estimate.tails import draw_in, find_heavy, gain_of_dependence, sc
 
 def drawn(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
     z, _, spread = standardise(values)
-    return z, spread, draw_in(z, spread, values, None)
+    before = z.tobytes(), spread.tobytes()
+    found = draw_in(z, spread, values, None)
+    assert (z.tobytes(), spread.tobytes()) == before
+    return found
 
 
 def bent(seed: int, columns: int, rows: int, shape=lambda x: np.exp(1.5 * x)) -> np.ndarray:

@@ -32,8 +32,8 @@ def test_measurements_keep_shape_and_kind(kind):
 
 
 def test_outliers_are_few_and_far():
-    shares = []
-    for seed in range(8):
+    shares, together = [], []
+    for seed in range(12):
         true, found = measured("outliers", seed)
         off = (found - found.mean(0) - true + true.mean(0)) / true.std(0)
         off -= np.median(off, 0)
@@ -42,10 +42,14 @@ def test_outliers_are_few_and_far():
         assert (np.abs(off[far]) < 20.1).all()
         assert (off[far] > 0).mean() == pytest.approx(0.5, abs=0.1)
         shares += far.mean(0).tolist()
+        hit = far[:, far.any(0)]
+        if hit.shape[1] > 1:
+            together.append((hit.all(1) == hit.any(1)).all())
     hit = np.array(shares) > 0
     assert 0.25 < hit.mean() < 0.75
     assert (np.array(shares)[hit] > 0.008).all()
     assert (np.array(shares)[hit] < 0.055).all()
+    assert 0.2 < np.mean(together) < 0.8  # whole rows in half of the data sets
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -107,6 +111,40 @@ def test_molecules_are_whole_numbers_that_grow_with_the_level():
             assert mean[-4:].mean() > mean[:4].mean()
         spreads.append(found.max() / max(np.median(found), 1))
     assert max(spreads) > 100  # many counts have heavy tails
+
+
+def test_what_rows_share_is_a_batch_or_a_factor():
+    """The moves of all columns have rank 1, or take two to eight values; one strength of 0.1 to 0.8 standard deviations serves all columns."""
+    batches, strengths, alike = [], [], []
+    for seed in range(40):
+        true, found = measured("shared", seed, columns=20)
+        moves = (found.astype(float) - true) / true.std(0)
+        kinds = len(np.unique(np.round(moves[:, 0], 3)))
+        batches.append(kinds <= 8)
+        if batches[-1]:
+            assert kinds >= 2
+        else:
+            weights = np.linalg.svd(moves, compute_uv=False)
+            assert weights[1] < 1e-3 * weights[0]
+            alike.append(np.ptp(moves.std(0)) < 1e-3)
+        strengths.append(np.sqrt((moves**2).mean()))
+    assert 0.3 < np.mean(batches) < 0.7
+    assert 0.2 < np.mean(alike) < 0.8
+    assert 0.05 < min(strengths) < 0.2
+    assert 0.5 < max(strengths) < 1.3
+
+
+def test_sizes_belong_to_rows():
+    spreads = []
+    for seed in range(12):
+        true, found = measured("sizes", seed)
+        above = true - true.min(0)
+        inner = (above > 0.1).all(1)
+        sizes = np.log(found[inner] / above[inner])
+        assert np.ptp(sizes, axis=1).max() < 1e-3
+        spreads.append(sizes[:, 0].std())
+    assert 0.08 < min(spreads) < 0.3
+    assert 0.4 < max(spreads) < 0.62
 
 
 @pytest.mark.parametrize("columns", [2, 6, 100])

@@ -28,34 +28,38 @@ RIDGE = 1e-3
 """Share of the identity in the correlations of half of the rows, and 0.2 d / m of m rows."""
 
 
-def draw_in(z: np.ndarray, spread: np.ndarray, values: np.ndarray, targeted: np.ndarray | None) -> list[int]:
-    """Put normal scores, standardised again, in the place of the columns with heavy tails; returns their numbers.
+def draw_in(z: np.ndarray, spread: np.ndarray, values: np.ndarray, targeted: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Put normal scores, standardised again, in the place of the columns with heavy tails.
 
     Parameters
     ----------
     z
-        (n, d) standardised rows, changed in place.
+        (n, d) standardised rows.
     spread
-        (d,) standard deviations before standardising, changed in place to those of Gaussians with the same median deviation.
+        (d,) standard deviations before standardising.
     values
         (n, d) rows as they were.
     targeted
         (n, d) bool, where a variable was intervened on; None where none was. The rows of `control_rows` decide.
+
+    Returns
+    -------
+    Rows, their spreads and the numbers of the columns that were changed; `z` and `spread` themselves where none was. The spread of a changed
+    column is that of a Gaussian with the same median deviation.
     """
     known = control_rows(z, targeted)
     found = find_heavy(known, screen=targeted is not None and known is z)
     heavy = [j for j in found if len(np.unique(values[:, j])) > VALUES]  # fewer are categories
     if not heavy:
-        return []
-    drawn = z.copy()
+        return z, spread, []
+    drawn, spreads = z.copy(), spread.copy()
     for j in heavy:
         drawn[:, j] = score_ranks(values[:, j])
     if gain_of_dependence(known) > gain_of_dependence(control_rows(drawn, targeted)):
-        return []
+        return z, spread, []
     for j in heavy:
-        z[:, j] = drawn[:, j]
-        spread[j] = _spread_of_middle(values[:, j])
-    return heavy
+        spreads[j] = _spread_of_middle(values[:, j])
+    return drawn, spreads, heavy
 
 
 def find_heavy(rows: np.ndarray, *, screen: bool) -> list[int]:

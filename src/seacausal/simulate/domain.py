@@ -30,8 +30,8 @@ INTERVENTION_SHARES = {
     **{"imperfect": 0.06, "scale": 0.05, "knock-out": 0.05, "clamp": 0.05},
 }
 MEASUREMENT_SHARES = {
-    **{"none": 0.415, "units": 0.35, "round": 0.05, "exponential": 0.04, "zero-inflate": 0.04, "noise": 0.04},
-    **{"outliers": 0.02, "dropout": 0.015, "counts": 0.015, "molecules": 0.015},
+    **{"none": 0.325, "units": 0.35, "round": 0.05, "exponential": 0.04, "zero-inflate": 0.04, "noise": 0.04},
+    **{"outliers": 0.03, "dropout": 0.015, "counts": 0.015, "molecules": 0.015, "shared": 0.055, "sizes": 0.025},
 }
 
 

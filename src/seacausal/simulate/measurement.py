@@ -58,6 +58,29 @@ def _count(values: np.ndarray, middle: float, most: float, generator: np.random.
     return generator.poisson(size * np.exp(np.clip(level, -8, 12))), size
 
 
+def measure_shared(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Something that nobody measured moves all columns of a row: the batch it was in, the time of day, the amount of a sample.
+
+    In half of the data sets each of two to eight batches of rows moves every column by its own N(0, 1); in the others every row has a factor N(0, 1)
+    and every column a loading, N(0, 1) or all 1. All this times 0.1 to 0.8 standard deviations, one number for the data set.
+    """
+    n, d = values.shape
+    if generator.random() < 0.5:
+        moves = generator.standard_normal((int(generator.integers(2, 9)), d))
+        moved = moves[generator.integers(len(moves), size=n)]
+    else:
+        loading = generator.standard_normal(d) if generator.random() < 0.5 else np.ones(d)
+        moved = generator.standard_normal((n, 1)) * loading
+    strength = np.exp(generator.uniform(np.log(0.1), np.log(0.8)))
+    return values + (strength * moved * values.std(0)).astype(np.float32)
+
+
+def measure_sizes(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Amounts, of which a row holds more or less of all: distances from a column's least value, times a log-normal size of log-spread 0.1 to 0.6."""
+    size = np.exp(generator.uniform(0.1, 0.6) * generator.standard_normal((len(values), 1)))
+    return ((values - values.min(0)) * size).astype(np.float32)
+
+
 def measure_codes(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Categories numbered in an order that means nothing: a random half of the columns of at most `CATEGORIES` values become codes 0, 1, ..."""
     for column in np.flatnonzero(generator.random(values.shape[1]) < 0.5):
@@ -103,10 +126,11 @@ def _noise(z: np.ndarray, generator: np.random.Generator) -> np.ndarray:
 
 
 def _outliers(z: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """One to five cells in a hundred lie 5 to 20 standard deviations off."""
+    """One to five cells in a hundred lie 5 to 20 standard deviations off; in half of the data sets rows, all of whose cells do."""
     share = generator.uniform(0.01, 0.05)
     off = generator.uniform(5, 20, z.shape) * generator.choice([-1.0, 1.0], z.shape)
-    return z + np.where(generator.random(z.shape) < share, off, 0).astype(np.float32)
+    drawn = generator.random(z.shape if generator.random() < 0.5 else (len(z), 1))
+    return z + np.where(drawn < share, off, 0).astype(np.float32)
 
 
 def _reshape_half(shape: Callable[[np.ndarray, np.random.Generator], np.ndarray]) -> Callable[[np.ndarray, np.random.Generator], np.ndarray]:
@@ -137,6 +161,8 @@ MEASUREMENTS: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]]
     "dropout": measure_dropout,
     "counts": measure_counts,
     "molecules": measure_molecules,
+    "shared": measure_shared,
+    "sizes": measure_sizes,
     "codes": measure_codes,
     "missing": measure_missing,
 }

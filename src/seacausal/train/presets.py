@@ -17,6 +17,7 @@ from seacausal.aggregate.model import Base, ModelConfig
 from seacausal.aggregate.tokens import Tokens, join_tokens, make_tokens
 from seacausal.data import Dataset
 from seacausal.errors import DataError
+from seacausal.estimate import graph_search
 from seacausal.estimate.algorithms import find_algorithm
 from seacausal.views import SUBSET_SIZE, view_dataset, view_marginals
 
@@ -28,8 +29,8 @@ DROPPED = {
     **{"estimates": 0.15, "interventions": 0.15},
 }
 """How often each group of channels of `base` is switched off, for `dropped` = 1."""
-JUMPS = 20
-"""Jumps of the graph searches, a fifth of the usual: all of them would take most of a step's time."""
+JUMPS = graph_search.JUMPS // 5
+"""Jumps of the graph searches; all of them would take most of a step's time."""
 SUBSETS = (10, 50)
 """Fewest and most subsets of an example of `paper`: so few that some pairs are never covered."""
 PAPER_STATISTICS = ("inverse-covariance", "correlation", "distance-correlation")
