@@ -49,11 +49,11 @@ def measure_molecules(values: np.ndarray, generator: np.random.Generator) -> np.
 def _count(values: np.ndarray, middle: float, most: float, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Counts and (n, 1) sizes of libraries.
 
-    count ~ Poisson(size exp(m + s z)) of the z-scores, m ~ N(middle, 1) for each column, s in (0.3, most) for the data set, and sizes log-normal
-    about 1 with a log-spread of 0.1 to 0.6.
+    count ~ Poisson(size exp(m + s z)) of the z-scores, m ~ N(middle, 1) for each column, s in (0.3, most) for the data set, and sizes as of
+    `_draw_sizes`.
     """
     z = _standardise(values)
-    size = np.exp(generator.uniform(0.1, 0.6) * generator.standard_normal(len(z)))[:, None]
+    size = _draw_sizes(len(z), generator)
     level = generator.normal(middle, 1, z.shape[1]) + generator.uniform(0.3, most) * z
     return generator.poisson(size * np.exp(np.clip(level, -8, 12))), size
 
@@ -76,9 +76,13 @@ def measure_shared(values: np.ndarray, generator: np.random.Generator) -> np.nda
 
 
 def measure_sizes(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Amounts, of which a row holds more or less of all: distances from a column's least value, times a log-normal size of log-spread 0.1 to 0.6."""
-    size = np.exp(generator.uniform(0.1, 0.6) * generator.standard_normal((len(values), 1)))
-    return ((values - values.min(0)) * size).astype(np.float32)
+    """Amounts, of which a row holds more or less of all: distances from a column's least value, times the row's size, see `_draw_sizes`."""
+    return ((values - values.min(0)) * _draw_sizes(len(values), generator)).astype(np.float32)
+
+
+def _draw_sizes(rows: int, generator: np.random.Generator) -> np.ndarray:
+    """(rows, 1) sizes, log-normal about 1 with a log-spread of 0.1 to 0.6, one for the data set."""
+    return np.exp(generator.uniform(0.1, 0.6) * generator.standard_normal((rows, 1)))
 
 
 def measure_codes(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
