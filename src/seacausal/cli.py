@@ -251,6 +251,11 @@ def _notes(graph: CausalGraph) -> list[str]:
     if graph.dataset["dropped rows"]:
         dropped = graph.dataset["dropped rows"]
         found.append(f"Dropped {dropped:,} row{'s' * (dropped > 1)} with missing or infinite values.")
+    if graph.dataset["outlying rows"]:
+        rows = [f"{row + 1:,}" for row in graph.dataset["outlying rows"]]
+        found.append(
+            f"Rows far off in many columns, which fit no relation between these and were left out (--keep-outliers keeps them): {_list(rows)}."
+        )
     for name, levels in graph.dataset["categories"].items():
         found.append(f"Text, numbered from 0 in this order: {name} ({_list(levels)}).")
     if graph.dataset["normal scores"]:

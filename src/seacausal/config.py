@@ -29,6 +29,8 @@ class DiscoverConfig:
     """Rows per subset."""
     scale: bool = True
     """Whether the variances of the columns may be used, if there are more than two. Switch off where units are arbitrary."""
+    keep_outliers: bool = False
+    """Whether the network "base" and the votes are also given rows that lie far off in many columns at once and fit no relation between these."""
     workers: int = 2
     """Threads of the local estimates and of the network; the result does not depend on it."""
     aggregator: Aggregator = "base"
@@ -55,9 +57,11 @@ class DiscoverConfig:
             if not (name == "subsets" and value is None):
                 object.__setattr__(self, name, _to_integer(name, value))
         object.__setattr__(self, "threshold", check_threshold(self.threshold))
-        if not isinstance(self.scale, (bool, np.bool_)):
-            raise DataError(f"`scale` must be True or False; found {self.scale!r}.")
-        object.__setattr__(self, "scale", bool(self.scale))
+        for name in ("scale", "keep_outliers"):
+            value = getattr(self, name)
+            if not isinstance(value, (bool, np.bool_)):
+                raise DataError(f"`{name}` must be True or False; found {value!r}.")
+            object.__setattr__(self, name, bool(value))
         for name, known in (("aggregator", Aggregator), ("algorithm", AlgorithmName), ("sampler", SamplerName), ("statistic", StatisticName)):
             if getattr(self, name) not in (get_args(known) if name in ("aggregator", "sampler") else (*get_args(known), None)):
                 raise DataError(f"`{name}` must be one of {', '.join(get_args(known))}; found {getattr(self, name)!r}.")

@@ -241,6 +241,7 @@ def discover(
     facts = {
         "rows": len(dataset.values),
         "dropped rows": dataset.dropped_rows,
+        "outlying rows": list(views.outlying),
         "categories": dict(dataset.categories),
         "normal scores": list(views.scored),
         "variables": len(dataset.names),
@@ -313,6 +314,7 @@ def _look(dataset: Dataset, config: DiscoverConfig, network: Network | None, beg
         sampler=config.sampler,
         statistic=config.statistic or "partial-correlation",
         shown=network is not None and network.adapter is not None,
+        keep_outliers=config.keep_outliers,
         predict=predict,
         progress=begin,
     )

@@ -18,6 +18,7 @@ from seacausal.estimate.gather import SubsetData, plan_rows
 from seacausal.estimate.graph_search import JUMPS, graph_search_compiled, graph_statistics, interventional_graph_statistics
 from seacausal.estimate.local import LocalEstimates, estimate_gathered, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
+from seacausal.estimate.outlying import find_outlying
 from seacausal.estimate.statistics import exclude_targets, global_statistics, gram_matrix, interventional_statistics, spaced_rows, standardise
 from seacausal.estimate.tails import draw_in
 from seacausal.sample.subsets import sample_subsets
@@ -40,8 +41,10 @@ class Views:
     """Columns that carry no information of their own."""
     scored: tuple[str, ...]
     """Columns with heavy tails, in the place of which normal scores of their ranks stand."""
+    outlying: tuple[int, ...]
+    """Numbers of the rows that fit nothing and were left out."""
     rows: int
-    """n."""
+    """n, without those."""
     seconds: dict[str, float]
     """Wall time of each stage."""
     local: tuple[np.ndarray, LocalEstimates] | None
@@ -64,6 +67,7 @@ def view_dataset(
     sampler: str = "mixture",
     statistic: str = "partial-correlation",
     shown: bool = False,
+    keep_outliers: bool = False,
     jumps: int = JUMPS,
     predict: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None,
     progress: Callable[[str], None] | None = None,
@@ -85,6 +89,8 @@ def view_dataset(
         fine-tuned to it. That is the one slot for every statistic, as in the paper; its significance, the correlation and all other channels stay.
         Entry [i, j] stands as the statistic gives it, and `encode` puts its transpose beside it, so one that is not symmetric loses nothing. The
         diagonal becomes 0.
+    keep_outliers
+        Whether the rows of `find_outlying` are kept.
     jumps
         How often the search for a linear graph leaves what it has found, and so its time.
     predict
@@ -95,6 +101,10 @@ def view_dataset(
     begin = clock = _Clock(progress)
     begin("statistics")
     plain, spread, targets, kept = _keep_varying(dataset)
+    outlying = np.zeros(len(plain), bool) if keep_outliers else find_outlying(plain, dataset.regime)
+    if outlying.any():
+        dataset = replace(dataset, values=dataset.values[~outlying], regime=dataset.regime[~outlying])
+        plain, spread, targets, kept = _keep_varying(dataset)
     n, d = plain.shape
     targeted = targets[dataset.regime] if dataset.interventional else None
     z, spread, columns = draw_in(plain, spread, dataset.values if kept.all() else dataset.values[:, kept], targeted)
@@ -148,7 +158,7 @@ def view_dataset(
         estimates = estimate(subset.variables)
         channels |= pool_estimates(estimates, subset.variables, d)
         local = subset.variables, estimates
-    return Views(channels, kept, degenerate, scored, n, clock.stop(), local)
+    return Views(channels, kept, degenerate, scored, tuple(np.flatnonzero(outlying).tolist()), n, clock.stop(), local)
 
 
 def view_marginals(
@@ -189,7 +199,7 @@ def view_marginals(
     n, d = z.shape
     degenerate = _name_degenerate(z.T @ z / n, dataset, kept)
     if d < SUBSET_SIZE or subsets < 1:
-        return Views({}, kept, degenerate, (), n, clock.stop(), None)
+        return Views({}, kept, degenerate, (), (), n, clock.stop(), None)
     values = dataset.values[:, kept] if scale else z
     channel = _score_pairs(statistic, values)
     scores = channel if guide in (None, statistic) else _score_pairs(guide, values)
@@ -206,7 +216,7 @@ def view_marginals(
     begin("sample")
     variables = _draw(sampler, scores, subsets, seed, believe if predict else None).variables
     begin("estimate")
-    return Views({statistic: channel}, kept, degenerate, (), n, clock.stop(), (variables, estimate(variables)))
+    return Views({statistic: channel}, kept, degenerate, (), (), n, clock.stop(), (variables, estimate(variables)))
 
 
 class _Clock:

@@ -78,6 +78,8 @@ class Simulation:
     """Regimes have `regime_rows` times or divided by up to this many rows, log-uniform, at least 1; 1 for equal regimes."""
     off_target: float = 0.0
     """Chance that a regime shifts one more variable, which is not named among its targets."""
+    compensation: bool = False
+    """Whether that variable is a parent of a target, where there is one: cells drive harder what a drug has blocked."""
     drift: float = 0.0
     """How far, in standard deviations, variables move from regime to regime on their own, as between batches or days."""
     intervention: str = "gaussian"
@@ -278,7 +280,8 @@ def _draw_regimes(simulation: Simulation, adjacency: np.ndarray, generator: np.r
     roots = np.logical_not(adjacency[:, :d].any(axis=0)) if simulation.roots_first else None
     targets = draw_targets(d, simulation.targets, simulation.targets_per_regime, first=roots, generator=generator)
     sizes = draw_sizes(len(targets) - 1, simulation.regime_rows, simulation.regime_spread, generator=generator)
-    off_targets = draw_off_targets(targets, simulation.off_target, generator=generator)
+    parents = targets @ adjacency[:d, :d].T if simulation.compensation else None
+    off_targets = draw_off_targets(targets, simulation.off_target, first=parents, generator=generator)
     regime = np.repeat(np.arange(len(targets)), [simulation.observational_rows, *sizes]).astype(np.int32)
     return targets, off_targets, regime
 

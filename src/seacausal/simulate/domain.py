@@ -22,16 +22,16 @@ ROOT_SHARES = {
     **{"laplace": 0.04, "exponential": 0.05, "gumbel": 0.04, "student": 0.04, "heavy": 0.03},
 }
 NOISE_SHARES = {
-    **{"gaussian": 0.72, "uniform": 0.04, "irregular": 0.03, "mixture": 0.03},
-    **{"laplace": 0.04, "exponential": 0.03, "gumbel": 0.03, "student": 0.04, "heavy": 0.04},
+    **{"gaussian": 0.64, "uniform": 0.05, "irregular": 0.06, "mixture": 0.03},
+    **{"laplace": 0.05, "exponential": 0.04, "gumbel": 0.05, "student": 0.04, "heavy": 0.04},
 }
 INTERVENTION_SHARES = {
     **{"gaussian": 0.2, "shifted": 0.15, "uniform": 0.05, "shift": 0.13, "knock-down": 0.14, "activity": 0.12},
     **{"imperfect": 0.06, "scale": 0.05, "knock-out": 0.05, "clamp": 0.05},
 }
 MEASUREMENT_SHARES = {
-    **{"none": 0.325, "units": 0.35, "round": 0.05, "exponential": 0.04, "zero-inflate": 0.04, "noise": 0.04},
-    **{"outliers": 0.03, "dropout": 0.015, "counts": 0.015, "molecules": 0.015, "shared": 0.055, "sizes": 0.025},
+    **{"none": 0.315, "units": 0.35, "round": 0.05, "exponential": 0.04, "zero-inflate": 0.04, "noise": 0.04},
+    **{"outliers": 0.04, "dropout": 0.015, "counts": 0.015, "molecules": 0.015, "shared": 0.055, "sizes": 0.025},
 }
 
 
@@ -76,6 +76,8 @@ class Domain:
     """Share of interventional data sets whose regimes differ in size."""
     off_target: float = 0.1
     """Share of interventional data sets in which regimes hit variables they do not name."""
+    compensation: float = 0.0
+    """Share of those in which these are parents of the variables that they name."""
     drift: float = 0.0
     """Share of interventional data sets in which all variables move a little from regime to regime."""
     expression: float = 0.06
@@ -142,8 +144,11 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
     loudness = np.exp(generator.uniform(np.log(0.02), 0)) if targets and share() < domain.quiet else 1.0
     noise = generator.uniform(0.2, 0.6) if share() < 0.7 else np.exp(generator.uniform(np.log(0.05), np.log(2)))
     levels = int(generator.integers(2, 7)) if share() < domain.discrete else 0
+    if levels and share() < 0.5:
+        noise = np.exp(generator.uniform(np.log(0.3), np.log(2)))  # chances rather than thresholds
     tables = levels > 0 and share() < domain.tables
     levels_share = generator.uniform(0.2, 0.9) if levels and share() < domain.partly else 1.0
+    off_target = generator.uniform(0.1, 0.8) if targets and share() < domain.off_target else 0.0
     measurement = "codes" if levels and share() < domain.codes else _draw_key(MEASUREMENT_SHARES, generator)
     return Simulation(
         variables=d,
@@ -168,7 +173,8 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         targets_per_regime=int(generator.integers(2, 4)) if several else 1,
         regime_rows=regime_rows,
         regime_spread=generator.uniform(1.5, 6) if unequal else 1.0,
-        off_target=generator.uniform(0.1, 0.5) if targets and share() < domain.off_target else 0.0,
+        off_target=off_target,
+        compensation=off_target > 0 and domain.compensation > 0 and share() < domain.compensation,
         drift=np.exp(generator.uniform(np.log(0.03), np.log(0.6))) if targets and domain.drift and share() < domain.drift else 0.0,
         intervention=_draw_key(INTERVENTION_SHARES, generator),
         measurement=measurement,

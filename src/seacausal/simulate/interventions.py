@@ -40,19 +40,23 @@ def draw_sizes(regimes: int, rows: int, spread: float, *, generator: np.random.G
     return np.maximum(1, np.round(rows * factors)).astype(int).tolist()
 
 
-def draw_off_targets(targets: np.ndarray, chance: float, *, generator: np.random.Generator) -> np.ndarray:
+def draw_off_targets(targets: np.ndarray, chance: float, *, first: np.ndarray | None = None, generator: np.random.Generator) -> np.ndarray:
     """(r, d) bool, the variables that are hit without being named: with this chance one in each regime that intervenes.
 
     Parameters
     ----------
     targets
         (r, d) bool, the variables that are named.
+    first
+        (r, d) bool, variables that are chosen before any others.
     """
     hit = np.zeros_like(targets)
     if chance:
         for regime in np.flatnonzero(targets.any(1) & ~targets.all(1)):
             if generator.random() < chance:
-                hit[regime, generator.choice(np.flatnonzero(~targets[regime]))] = True
+                others = ~targets[regime]
+                preferred = others if first is None or not (others & first[regime]).any() else others & first[regime]
+                hit[regime, generator.choice(np.flatnonzero(preferred))] = True
     return hit
 
 

@@ -1,0 +1,64 @@
+"""Rows that fit nothing: where a sensor failed, two cells were taken for one, or a line of the file slipped.
+
+Such a row lies far from the middle of many columns at once, and in directions in which the other rows do not vary. Extreme rows that are in line
+with the others stay: where noise has heavy tails, they say more of the effects than all others. The middle is that of the row's regime, because what
+an intervention moves is no outlier; rows of small regimes stay.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seacausal.estimate.category_search import find_categories
+from seacausal.estimate.statistics import CHUNK, spaced_rows
+
+FAR, SHARE = 4.0, 0.25
+"""A row is suspect that lies so many robust standard deviations off in this share of the columns, two at least."""
+MOST = 0.05
+"""Where more than this share of the rows are suspect, they are a part of the population."""
+MIDDLE = 20
+"""Rows of a regime that has a middle of its own."""
+SEEN = 2000
+"""Rows, of the table and of each regime, that middles and spreads are measured on."""
+APART = 0.8
+"""Squared Mahalanobis distance of such a row as a share of its squared distance, at least; in line with related columns it is far less."""
+RIDGE = 0.01
+"""Share of the identity in the correlations."""
+
+
+def find_outlying(z: np.ndarray, regime: np.ndarray) -> np.ndarray:
+    """(n,) bool, the rows that fit nothing.
+
+    Parameters
+    ----------
+    z
+        (n, d) standardised rows. Columns of few values, which are categories, do not count.
+    regime
+        (n,) int, the regime of each row.
+    """
+    n = len(z)
+    nothing = np.zeros(n, bool)
+    sizes = np.bincount(regime)
+    middles = np.full((len(sizes), z.shape[1]), np.nan)
+    for r in np.flatnonzero(sizes >= MIDDLE):
+        middles[r] = np.median(spaced_rows(z[regime == r] if sizes[r] < n else z, SEEN), axis=0)
+    seen = spaced_rows(np.flatnonzero(sizes[regime] >= MIDDLE), SEEN)
+    if not len(seen):
+        return nothing
+    low, lower, upper, high = np.quantile(z[seen] - middles[regime[seen]], (0.1, 0.25, 0.75, 0.9), axis=0)
+    spread = np.maximum((upper - lower) / 1.35, (high - low) / 2.56)
+    counts = np.flatnonzero((spread > 0) & ~find_categories(z[seen]))
+    suspect = nothing.copy()
+    for start in range(0, n if len(counts) > 1 else 0, CHUNK):
+        rows = slice(start, start + CHUNK)
+        far = np.abs(z[rows] - middles[regime[rows]]) > FAR * spread  # false where there is no middle
+        suspect[rows] = far[:, counts].sum(1) >= max(2, SHARE * len(counts))
+    if not 0 < suspect.sum() <= MOST * n:
+        return nothing
+    others = seen[~suspect[seen]]
+    usual = (z[others] - middles[regime[others]])[:, counts]
+    mean, spread = usual.mean(0), usual.std(0)
+    correlation = (1 - RIDGE) * np.corrcoef(usual.T) + RIDGE * np.eye(len(counts))
+    off = ((z[suspect] - middles[regime[suspect]])[:, counts] - mean) / spread
+    suspect[suspect] = np.einsum("nd,nd->n", off @ np.linalg.inv(correlation), off) > APART * np.einsum("nd,nd->n", off, off)
+    return suspect
