@@ -224,6 +224,39 @@ def test_off_targets_are_others_than_the_targets():
     assert not draw_off_targets(everyone, 1.0, generator=generator).any()
 
 
+def test_off_targets_are_others_before_any_others():
+    generator = np.random.default_rng(5)
+    targets = draw_targets(8, 8, 1, generator=generator)
+    first = np.zeros_like(targets)
+    first[1, [0, 3]] = first[2, 1] = first[4, [5, 6]] = True  # a target itself, which cannot be chosen; none for regime 3
+    named = np.where(targets)[1][:4]
+    drawn = [np.flatnonzero(row) for _ in range(200) for row in [draw_off_targets(targets, 1.0, first=first, generator=generator)[4]]]
+    assert named.tolist() == [0, 1, 2, 3]
+    assert {int(row[0]) for row in drawn} == {5, 6}
+    once = draw_off_targets(targets, 1.0, first=first, generator=generator)
+    assert once.sum(1).tolist() == [0, *[1] * 8]
+    assert once[1, 3]
+    assert not once[2, 1]
+
+
+def test_compensation_shifts_parents_of_the_targets(intervened):
+    """The root's regime has no parent to shift, and shifts any other; that of 3 shifts 1 or 2."""
+    seen = set()
+    for seed in range(6):
+        dataset = intervened(seed, off_target=1.0, compensation=True)
+        control = dataset.values[dataset.regime == 0].astype(float)
+        for regime, target in enumerate(range(4), 1):
+            values = dataset.values[dataset.regime == regime].astype(float)
+            for child in set(range(4)) - {target}:
+                parents = DIAMOND.get(child, [])
+                slopes = regress(control, child, parents)[0]
+                own = (values[:, child].mean() - control[:, child].mean()) - (values[:, parents].mean(0) - control[:, parents].mean(0)) @ slopes
+                if abs(own) > 0.2:
+                    seen.add((target, child))
+    assert {(target, child) for target, child in seen if target} == {(1, 0), (2, 0), (3, 1), (3, 2)}
+    assert len({child for target, child in seen if target == 0}) > 1
+
+
 def test_off_targets_are_shifted_and_not_named(intervened):
     dataset = intervened(off_target=1.0, intervention="gaussian")
     assert dataset.targets.sum(1).tolist() == [0, 1, 1, 1, 1]

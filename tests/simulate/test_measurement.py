@@ -31,6 +31,25 @@ def test_measurements_keep_shape_and_kind(kind):
     assert measured(kind, 0)[1].tobytes() == found.tobytes()
 
 
+def test_classes_are_few_and_in_order():
+    numbers, shares = set(), []
+    for seed in range(12):
+        true, found = measured("classes", seed)
+        for before, after in zip(true.T, found.T):
+            levels, level = np.unique(after, return_inverse=True)
+            if len(levels) < 100:
+                numbers.add(len(levels))
+                shares.append(np.bincount(level).min() / ROWS)
+                bounds = [(before[level == k].min(), before[level == k].max()) for k in range(len(levels))]
+                assert all(low[1] <= high[0] for low, high in zip(bounds, bounds[1:]))
+                assert after.std() == pytest.approx(before.std(), rel=1e-3)
+            else:
+                np.testing.assert_array_equal(before, after)
+    assert numbers == {2, 3, 4, 5}
+    assert 0.25 < len(shares) / 72 < 0.75
+    assert min(shares) < 0.1
+
+
 def test_outliers_are_few_and_far():
     shares, together = [], []
     for seed in range(12):

@@ -30,7 +30,7 @@ INTERVENTION_SHARES = {
     **{"imperfect": 0.06, "scale": 0.05, "knock-out": 0.05, "clamp": 0.05},
 }
 MEASUREMENT_SHARES = {
-    **{"none": 0.315, "units": 0.35, "round": 0.05, "exponential": 0.04, "zero-inflate": 0.04, "noise": 0.04},
+    **{"none": 0.285, "units": 0.35, "round": 0.05, "classes": 0.03, "exponential": 0.04, "zero-inflate": 0.04, "noise": 0.04},
     **{"outliers": 0.04, "dropout": 0.015, "counts": 0.015, "molecules": 0.015, "shared": 0.055, "sizes": 0.025},
 }
 

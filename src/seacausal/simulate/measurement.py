@@ -114,6 +114,15 @@ def _round(z: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     return np.round(z * np.float32(generator.uniform(0.7, 3)))
 
 
+def _cut(z: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Two to five classes with bounds at random quantiles, as of questionnaires and clinical limits; what stands behind them acted on the others."""
+    classes = np.empty_like(z)
+    for j, column in enumerate(z.T):
+        shares = np.cumsum(generator.dirichlet(np.full(int(generator.integers(2, 6)), 3.0)))[:-1]
+        classes[:, j] = np.searchsorted(np.quantile(column, shares), column)
+    return _standardise(classes)
+
+
 def _exponential(z: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """A skewed scale."""
     return np.exp(np.clip(z * np.float32(generator.uniform(0.3, 1.2)), -8, 8))
@@ -158,6 +167,7 @@ MEASUREMENTS: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]]
     "none": lambda values, generator: values,
     "units": measure_units,
     "round": _reshape_half(_round),
+    "classes": _reshape_half(_cut),
     "exponential": _reshape_half(_exponential),
     "zero-inflate": _reshape_half(_zero_inflate),
     "noise": _reshape_half(_noise),
