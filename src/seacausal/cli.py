@@ -260,6 +260,10 @@ def _notes(graph: CausalGraph) -> list[str]:
         found.append(f"Text, numbered from 0 in this order: {name} ({_list(levels)}).")
     if graph.dataset["normal scores"]:
         found.append(f"Heavy tails, replaced by normal scores of their ranks: {_list(graph.dataset['normal scores'])}.")
+    if graph.dataset["unmoved targets"]:
+        found.append(
+            f"Intervened on, though neither level nor spread changed there (are the names right?): {_list(graph.dataset['unmoved targets'])}."
+        )
     if graph.config.algorithm != "fci" and not graph.dataset["subsets"]["drawn"]:
         found.append(f"No subset of five columns that vary: the algorithm '{graph.config.algorithm}' had no part in this.")
     if graph.degenerate.constant:

@@ -248,6 +248,7 @@ def discover(
         "subsets": subsets,
         "intervened rows": int(dataset.targets[dataset.regime].any(1).sum()),
         "intervened variables": [dataset.names[i] for i in np.flatnonzero(dataset.targets[np.unique(dataset.regime)].any(0))],
+        "unmoved targets": list(views.unmoved),
     }
     hashes = network and network.sha256, change and change.sha256
     return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, views.degenerate, hashes[0], seconds | spent, hashes[1])

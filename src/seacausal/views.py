@@ -19,7 +19,15 @@ from seacausal.estimate.graph_search import JUMPS, graph_search_compiled, graph_
 from seacausal.estimate.local import LocalEstimates, estimate_gathered, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.outlying import find_outlying
-from seacausal.estimate.statistics import exclude_targets, global_statistics, gram_matrix, interventional_statistics, spaced_rows, standardise
+from seacausal.estimate.statistics import (
+    exclude_targets,
+    find_unmoved,
+    global_statistics,
+    gram_matrix,
+    interventional_statistics,
+    spaced_rows,
+    standardise,
+)
 from seacausal.estimate.tails import draw_in
 from seacausal.sample.subsets import sample_subsets
 
@@ -41,6 +49,8 @@ class Views:
     """Columns that carry no information of their own."""
     scored: tuple[str, ...]
     """Columns with heavy tails, in the place of which normal scores of their ranks stand."""
+    unmoved: tuple[str, ...]
+    """Targets whose own level and spread the interventions leave as they were."""
     outlying: tuple[int, ...]
     """Numbers of the rows that fit nothing and were left out."""
     rows: int
@@ -113,6 +123,7 @@ def view_dataset(
     # Sums of heavy columns are sums as they are.
     degenerate = _name_degenerate((plain.T @ plain if columns else gram[1 : 1 + d, 1 : 1 + d]) / n, dataset, kept)
     channels: dict[str, np.ndarray] = {}
+    unmoved: tuple[str, ...] = ()
     local = None
     wanted = d >= SUBSET_SIZE and subsets > 0
     if d >= 2 and not (order_compiled() and graph_search_compiled() and categories_ready(z) and (local_compiled() or not wanted)):
@@ -135,6 +146,7 @@ def view_dataset(
         channels |= search.result()
         if targeted is not None:
             channels |= interventional_statistics(z, targeted)
+            unmoved = tuple(dataset.names[j] for j in np.flatnonzero(kept)[find_unmoved(channels)])
     if wanted:
         plan = plan_rows(dataset.regime, targets, generator=np.random.default_rng(seed))
 
@@ -158,7 +170,7 @@ def view_dataset(
         estimates = estimate(subset.variables)
         channels |= pool_estimates(estimates, subset.variables, d)
         local = subset.variables, estimates
-    return Views(channels, kept, degenerate, scored, tuple(np.flatnonzero(outlying).tolist()), n, clock.stop(), local)
+    return Views(channels, kept, degenerate, scored, unmoved, tuple(np.flatnonzero(outlying).tolist()), n, clock.stop(), local)
 
 
 def view_marginals(
@@ -199,7 +211,7 @@ def view_marginals(
     n, d = z.shape
     degenerate = _name_degenerate(z.T @ z / n, dataset, kept)
     if d < SUBSET_SIZE or subsets < 1:
-        return Views({}, kept, degenerate, (), (), n, clock.stop(), None)
+        return Views({}, kept, degenerate, (), (), (), n, clock.stop(), None)
     values = dataset.values[:, kept] if scale else z
     channel = _score_pairs(statistic, values)
     scores = channel if guide in (None, statistic) else _score_pairs(guide, values)
@@ -216,7 +228,7 @@ def view_marginals(
     begin("sample")
     variables = _draw(sampler, scores, subsets, seed, believe if predict else None).variables
     begin("estimate")
-    return Views({statistic: channel}, kept, degenerate, (), (), n, clock.stop(), (variables, estimate(variables)))
+    return Views({statistic: channel}, kept, degenerate, (), (), (), n, clock.stop(), (variables, estimate(variables)))
 
 
 class _Clock:

@@ -7,6 +7,8 @@ import pytest
 from scipy import stats
 
 from seacausal.aggregate.encoding import CHANNELS
+from seacausal.data import Dataset
+from seacausal.discovery import discover
 from seacausal.estimate import statistics
 from seacausal.estimate.graph_search import graph_statistics, interventional_graph_statistics
 from seacausal.estimate.order import control_rows, order_statistics
@@ -15,6 +17,7 @@ from seacausal.estimate.statistics import (
     CLIP,
     ROWS_CAP,
     exclude_targets,
+    find_unmoved,
     global_statistics,
     gram_matrix,
     interventional_statistics,
@@ -457,3 +460,19 @@ def test_every_channel_is_a_statistic_and_the_other_way_round():
     assert everything_of(table, None).keys() == {
         name for group in ("correlation", "moments", "variances", "orders", "graphs") for name in CHANNELS[group]
     }
+
+
+def test_targets_that_stay_as_they_were_are_named():
+    """Rows of five regimes: a shift, a new spread, nothing, nothing in few rows, and a shift of another variable than the named one."""
+    generator = np.random.default_rng(12)
+    values = generator.standard_normal((2000, 6))
+    regime = np.concatenate([np.zeros(1000, int), np.repeat(np.arange(1, 6), [240, 240, 240, 20, 260])])
+    values[regime == 1, 0] += 1
+    values[regime == 2, 1] *= 2
+    values[regime == 5, 5] += 3
+    targets = np.vstack([np.zeros(6, bool), np.eye(6, dtype=bool)[:5]])
+    z = standardise(values)[0]
+    assert np.flatnonzero(find_unmoved(interventional_statistics(z, targets[regime]))).tolist() == [2, 4]
+    graph = discover(Dataset(values * 1e3, tuple("abcdef"), regime, targets))
+    assert graph.dataset["unmoved targets"] == ["c", "e"]
+    assert discover(values).dataset["unmoved targets"] == []

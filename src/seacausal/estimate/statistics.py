@@ -26,6 +26,8 @@ RANK_ROWS = 2000
 """Rows that the rank correlation looks at."""
 ROWS_CAP = 20_000
 """Row counts enter significance channels up to here, the largest seen in training."""
+MOVED, MOVED_ROWS = 0.25, 30
+"""A target has moved whose mean or log-variance differs by more, in its standard deviations; fewer rows say too little."""
 
 Statistics = dict[str, np.ndarray]
 
@@ -328,3 +330,15 @@ def interventional_statistics(z: np.ndarray, targeted: np.ndarray) -> Statistics
         "target": hit[:, None] * every,
         "target rows": (np.log1p(count) * hit / 8)[:, None] * every,
     }
+
+
+def find_unmoved(statistics: Statistics) -> np.ndarray:
+    """(d,) bool, the targets of `MOVED_ROWS` rows or more whose own mean and variance stay there: something else may have been acted on.
+
+    Parameters
+    ----------
+    statistics
+        Those of `interventional_statistics`.
+    """
+    moved = [np.abs(np.sinh(statistics[name].diagonal())) > MOVED for name in ("shift", "log variance ratio")]
+    return (statistics["target rows"].diagonal() >= np.log1p(MOVED_ROWS) / 8) & ~moved[0] & ~moved[1]
