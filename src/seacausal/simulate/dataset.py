@@ -79,7 +79,7 @@ class Simulation:
     off_target: float = 0.0
     """Chance that a regime shifts one more variable, which is not named among its targets."""
     compensation: bool = False
-    """Whether that variable is a parent of a target, where there is one: cells drive harder what a drug has blocked."""
+    """Whether what a regime hits beside its target is a parent of that, where it has one: cells drive harder what a drug has blocked."""
     drift: float = 0.0
     """How far, in standard deviations, variables move from regime to regime on their own, as between batches or days."""
     intervention: str = "gaussian"
