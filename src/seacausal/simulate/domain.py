@@ -13,7 +13,7 @@ import numpy as np
 from seacausal.simulate.dataset import Simulation
 from seacausal.simulate.expression import Expression
 from seacausal.simulate.graphs import most_edges
-from seacausal.simulate.noise import SQRT3
+from seacausal.simulate.noise import SQRT3, log_uniform
 from seacausal.simulate.technical import Technical
 
 STRUCTURED = ("small-world", "stochastic-block", "bipartite", "layered", "regulatory")
@@ -141,11 +141,11 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
     several = targets > 0 and share() < domain.several
     unequal = targets > 0 and regime_rows >= 10 and share() < domain.unequal
     mechanisms = domain.further if domain.further and share() < domain.further_share else domain.mechanisms
-    loudness = np.exp(generator.uniform(np.log(0.02), 0)) if targets and share() < domain.quiet else 1.0
-    noise = generator.uniform(0.2, 0.6) if share() < 0.7 else np.exp(generator.uniform(np.log(0.05), np.log(2)))
+    loudness = log_uniform(0.02, 1, generator=generator) if targets and share() < domain.quiet else 1.0
+    noise = generator.uniform(0.2, 0.6) if share() < 0.7 else log_uniform(0.05, 2, generator=generator)
     levels = int(generator.integers(2, 7)) if share() < domain.discrete else 0
     if levels and share() < 0.5:
-        noise = np.exp(generator.uniform(np.log(0.3), np.log(2)))  # chances rather than thresholds
+        noise = log_uniform(0.3, 2, generator=generator)  # chances rather than thresholds
     tables = levels > 0 and share() < domain.tables
     levels_share = generator.uniform(0.2, 0.9) if levels and share() < domain.partly else 1.0
     off_target = generator.uniform(0.1, 0.8) if targets and share() < domain.off_target else 0.0
@@ -175,7 +175,7 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         regime_spread=generator.uniform(1.5, 6) if unequal else 1.0,
         off_target=off_target,
         compensation=off_target > 0 and domain.compensation > 0 and share() < domain.compensation,
-        drift=np.exp(generator.uniform(np.log(0.03), np.log(0.6))) if targets and domain.drift and share() < domain.drift else 0.0,
+        drift=log_uniform(0.03, 0.6, generator=generator) if targets and domain.drift and share() < domain.drift else 0.0,
         intervention=_draw_key(INTERVENTION_SHARES, generator),
         measurement=measurement,
     )
@@ -188,7 +188,7 @@ def _draw_paper(domain: Domain, d: int, generator: np.random.Generator) -> Simul
     """
     share = generator.random
     graph = str(generator.choice(("erdos-renyi", "scale-free-replaced")))
-    rows = int(min(1000 * d, domain.cells // d) * np.exp(generator.uniform(np.log(0.1), 0)))
+    rows = int(min(1000 * d, domain.cells // d) * log_uniform(0.1, 1, generator=generator))
     density = generator.choice((1.0, 4.0)) if share() < 0.5 else generator.uniform(0.8, 4.2)
     regime_rows = max(1, rows // (d + 1)) if share() < domain.interventional else 0
     return Simulation(
@@ -222,7 +222,7 @@ def _draw_expression(domain: Domain, d: int, generator: np.random.Generator) -> 
         cells=min(cells, most),
         cell_types=int(generator.integers(1, 11)),
         hill=float(generator.choice((0.5, 1.0, 2.0, 4.0))),
-        noise=float(np.exp(generator.uniform(np.log(0.1), np.log(1.5)))),
+        noise=float(log_uniform(0.1, 1.5, generator=generator)),
         repressors=generator.uniform(0, 0.7),
         targets=targets,
         regime_cells=min(regime_cells, max(1, most // max(targets, 1))),
@@ -247,15 +247,15 @@ def _draw_rows(domain: Domain, targets: int, d: int, generator: np.random.Genera
     """Observational rows, targets, of which there are at most so many, and rows per regime: from one row a regime to thousands."""
     most = min(20_000, domain.cells // d)
 
-    def log_uniform(low: float, high: float) -> int:
-        return int(np.exp(generator.uniform(np.log(low), np.log(max(high, low)))))
+    def between(low: float, high: float) -> int:
+        return int(log_uniform(low, max(high, low), generator=generator))
 
     if generator.random() >= domain.interventional:
-        return log_uniform(60, most), 0, 0
+        return between(60, most), 0, 0
     targets = targets if generator.random() < 0.6 else int(generator.integers(1, targets + 1))
     if generator.random() < 0.2:  # a screen: hardly any control, one to three rows for each target
         regime_rows = int(generator.integers(1, 4))
-        return max(log_uniform(1, 100), 60 - targets * regime_rows), targets, regime_rows
-    regime_rows = log_uniform(1, max(1, min(1000, most // (targets + 1))))
-    observational = log_uniform(1, 30) if generator.random() < 0.15 else log_uniform(50, max(60, most - targets * regime_rows))
+        return max(between(1, 100), 60 - targets * regime_rows), targets, regime_rows
+    regime_rows = between(1, max(1, min(1000, most // (targets + 1))))
+    observational = between(1, 30) if generator.random() < 0.15 else between(50, max(60, most - targets * regime_rows))
     return max(observational, 60 - targets * regime_rows), targets, regime_rows

@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from seacausal.simulate.noise import log_uniform
+
 Intervention = Callable[[np.ndarray, float, np.random.Generator], np.ndarray]
 """(values of the rows that are hit (m,), standard deviation over all rows, generator) -> (m,)."""
 
@@ -89,7 +91,7 @@ def scale(own: np.ndarray, spread: float, generator: np.random.Generator) -> np.
 
 def clamp(own: np.ndarray, spread: float, generator: np.random.Generator) -> np.ndarray:
     """One value in all rows, 0.5 to 5 above or below 0, log-uniform."""
-    return np.full_like(own, np.exp(generator.uniform(np.log(0.5), np.log(5))) * generator.choice([-1, 1]))
+    return np.full_like(own, log_uniform(0.5, 5, generator=generator) * generator.choice([-1, 1]))
 
 
 INTERVENTIONS: dict[str, Intervention] = {

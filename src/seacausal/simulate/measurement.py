@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from seacausal.simulate.noise import log_uniform
+
 CATEGORIES = 20
 """A column of more values is no category."""
 
@@ -71,7 +73,7 @@ def measure_shared(values: np.ndarray, generator: np.random.Generator) -> np.nda
     else:
         loading = generator.standard_normal(d) if generator.random() < 0.5 else np.ones(d)
         moved = generator.standard_normal((n, 1)) * loading
-    strength = np.exp(generator.uniform(np.log(0.1), np.log(0.8)))
+    strength = log_uniform(0.1, 0.8, generator=generator)
     return values + (strength * moved * values.std(0)).astype(np.float32)
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from seacausal.simulate.noise import log_uniform
+
 Mechanism = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """(parents (n, k), noise (n,)) -> child (n,)."""
 
@@ -42,7 +44,7 @@ def draw_nn_bent(parents: int, generator: np.random.Generator) -> Mechanism:
     hidden = max(10, 3 * parents)
     w, b, v, c = _draw_layers(parents, hidden, generator)
     slope = generator.uniform(-1, 1, hidden).astype(np.float32)
-    v *= np.float32(np.exp(generator.uniform(np.log(0.1), 0)))
+    v *= np.float32(log_uniform(0.1, 1, generator=generator))
     if generator.random() < 0.5:
         w *= np.arange(parents)[:, None] == np.arange(hidden) % parents
     return lambda x, noise: _run_layers(x, w, b, v, c, slope) + noise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ def _irregular(generator: np.random.Generator, size: int) -> np.ndarray:
     """A mixture of two to six Gaussians of any weights, centres and widths, as measured marginals may look."""
     parts = int(generator.integers(2, 7))
     weight = generator.dirichlet(np.ones(parts))
-    centre, width = generator.standard_normal(parts), np.exp(generator.uniform(np.log(0.05), 0, parts))
+    centre, width = generator.standard_normal(parts), log_uniform(0.05, 1, parts, generator=generator)
     mean = weight @ centre
     spread = np.sqrt(weight @ (width**2 + (centre - mean) ** 2))
     part = generator.choice(parts, size, p=weight)
@@ -50,6 +51,11 @@ LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "mixture": _mixture,
     "irregular": _irregular,
 }
+
+
+def log_uniform(low: float, high: float, size: int | None = None, *, generator: np.random.Generator) -> Any:
+    """One number, or (size,), whose logarithm is uniform between those of `low` and `high`."""
+    return np.exp(generator.uniform(np.log(low), np.log(high), size))
 
 
 def draw_noise(law: str, size: int, *, generator: np.random.Generator) -> np.ndarray:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from seacausal.simulate.noise import log_uniform
+
 FEW = 20
 """A parent of more values is cut at its quartiles."""
 
@@ -17,7 +19,7 @@ def draw_categories(parents: np.ndarray, levels: int, *, generator: np.random.Ge
     Logits have a standard deviation of 0.5 to 4 over configurations, log-uniform; a uniform share of their variance is that of whole configurations.
     """
     n, k = parents.shape
-    strength, whole = np.exp(generator.uniform(np.log(0.5), np.log(4))), generator.random()
+    strength, whole = log_uniform(0.5, 4, generator=generator), generator.random()
     logits = np.tile(np.log(generator.dirichlet(np.full(levels, 3.0)) + 1e-3), (n, 1))
     if k:
         codes = [_number(column) for column in parents.T]

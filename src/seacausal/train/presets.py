@@ -19,6 +19,7 @@ from seacausal.data import Dataset
 from seacausal.errors import DataError
 from seacausal.estimate import graph_search
 from seacausal.estimate.algorithms import find_algorithm
+from seacausal.simulate.noise import log_uniform
 from seacausal.views import SUBSET_SIZE, view_dataset, view_marginals
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class BasePreset:
 
     def draw_subsets(self, d: int, *, generator: np.random.Generator) -> int:
         """From four to five for each variable, small numbers more often."""
-        return int(np.exp(generator.uniform(np.log(4), np.log(4 + 5 * d))))
+        return int(log_uniform(4, 4 + 5 * d, generator=generator))
 
     def view(self, dataset: Dataset, subsets: int, *, generator: np.random.Generator) -> np.ndarray | None:
         """(d, d, c) float32 channels."""
