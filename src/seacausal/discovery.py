@@ -301,9 +301,9 @@ def _look(dataset: Dataset, config: DiscoverConfig, network: Network | None, beg
     scale = config.scale and len(dataset.names) > 2  # the units of two columns alone say nothing of their direction
     groups = set(GROUPS) if scale else set(GROUPS) - {"variances"}
 
-    def predict(channels: dict[str, np.ndarray]) -> np.ndarray:
+    def predict(channels: dict[str, np.ndarray], rows: int = len(dataset.values)) -> np.ndarray:
         assert network is not None
-        return network.predict_table(channels, len(dataset.values), groups)
+        return network.predict_table(channels, rows, groups)
 
     views = view_dataset(
         dataset,
@@ -319,7 +319,7 @@ def _look(dataset: Dataset, config: DiscoverConfig, network: Network | None, beg
         predict=predict,
         progress=begin,
     )
-    return views, lambda views: _aggregate_without_network(views, config) if network is None else predict(views.channels)
+    return views, lambda views: _aggregate_without_network(views, config) if network is None else predict(views.channels, views.rows)
 
 
 def _look_for_paper(dataset: Dataset, config: DiscoverConfig, network: PaperNetwork, begin: Progress) -> tuple[Views, Callable[[Views], np.ndarray]]:

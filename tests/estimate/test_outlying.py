@@ -70,6 +70,15 @@ def test_the_middle_is_that_of_the_regime():
     assert outlying(values, regime) == [980]
 
 
+def test_a_regime_that_spreads_everything_out_stays():
+    generator = np.random.default_rng(9)
+    values = chain(1000, 8, generator)
+    regime = np.where(np.arange(1000) < 960, 0, 1)
+    values[regime == 1] = 15 * generator.standard_normal((40, 8))
+    assert len(outlying(values)) > 20
+    assert outlying(values, regime) == []
+
+
 def test_rows_of_small_regimes_stay():
     generator = np.random.default_rng(5)
     values = chain(200, 8, generator)

@@ -19,7 +19,7 @@ CELLS = ((10, 10, 20), (20, 20, 20), (10, 40, 20), (20, 80, 20), (100, 400, 5))
 """Variables, expected edges, graphs."""
 LARGE_CELLS = ((300, 600, 2),)
 LARGE_ROWS = 3000
-PEER_CELLS = ((20, 20, 5), (20, 80, 5), (100, 100, 2), (100, 400, 2))
+PEER_CELLS = ((20, 20, 10), (20, 80, 10), (100, 100, 5), (100, 400, 3))
 PEER_MECHANISMS = ("linear", "nn-additive", "nn")
 """What other people's methods are run on, too."""
 

@@ -2,7 +2,7 @@
 
 Such a row lies far from the middle of many columns at once, and in directions in which the other rows do not vary. Extreme rows that are in line
 with the others stay: where noise has heavy tails, they say more of the effects than all others. The middle is that of the row's regime, because what
-an intervention moves is no outlier; rows of small regimes stay.
+an intervention moves is no outlier, and their spread at least that of the regime; rows of small regimes stay.
 """
 
 from __future__ import annotations
@@ -39,19 +39,20 @@ def find_outlying(z: np.ndarray, regime: np.ndarray) -> np.ndarray:
     n = len(z)
     nothing = np.zeros(n, bool)
     sizes = np.bincount(regime)
-    middles = np.full((len(sizes), z.shape[1]), np.nan)
+    middles, spreads = np.full((2, len(sizes), z.shape[1]), np.nan)
     for r in np.flatnonzero(sizes >= MIDDLE):
-        middles[r] = np.median(spaced_rows(z[regime == r] if sizes[r] < n else z, SEEN), axis=0)
+        rows = spaced_rows(z[regime == r] if sizes[r] < n else z, SEEN)
+        middles[r], spreads[r] = np.median(rows, axis=0), _robust_spread(rows)
     seen = spaced_rows(np.flatnonzero(sizes[regime] >= MIDDLE), SEEN)
     if not len(seen):
         return nothing
-    low, lower, upper, high = np.quantile(z[seen] - middles[regime[seen]], (0.1, 0.25, 0.75, 0.9), axis=0)
-    spread = np.maximum((upper - lower) / 1.35, (high - low) / 2.56)
+    spread = _robust_spread(z[seen] - middles[regime[seen]])
     counts = np.flatnonzero((spread > 0) & ~find_categories(z[seen]))
+    spreads = np.maximum(spreads, spread)
     suspect = nothing.copy()
     for start in range(0, n if len(counts) > 1 else 0, CHUNK):
         rows = slice(start, start + CHUNK)
-        far = np.abs(z[rows] - middles[regime[rows]]) > FAR * spread  # false where there is no middle
+        far = np.abs(z[rows] - middles[regime[rows]]) > FAR * spreads[regime[rows]]  # false where there is no middle
         suspect[rows] = far[:, counts].sum(1) >= max(2, SHARE * len(counts))
     if not 0 < suspect.sum() <= MOST * n:
         return nothing
@@ -62,3 +63,9 @@ def find_outlying(z: np.ndarray, regime: np.ndarray) -> np.ndarray:
     off = ((z[suspect] - middles[regime[suspect]])[:, counts] - mean) / spread
     suspect[suspect] = np.einsum("nd,nd->n", off @ np.linalg.inv(correlation), off) > APART * np.einsum("nd,nd->n", off, off)
     return suspect
+
+
+def _robust_spread(rows: np.ndarray) -> np.ndarray:
+    """(d,) standard deviations of Gaussians with the same middle half, or the same middle four fifths if that is more."""
+    low, lower, upper, high = np.quantile(rows, (0.1, 0.25, 0.75, 0.9), axis=0)
+    return np.maximum((upper - lower) / 1.35, (high - low) / 2.56)
