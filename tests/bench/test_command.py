@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from seacausal.aggregate.network import released
-from seacausal.bench import command, peers
+from seacausal.bench import command, peers, suites
 from seacausal.bench.peers import PeerRuns, to_marks
 from seacausal.bench.published import PUBLISHED
-from seacausal.bench.suites import CELLS, MECHANISMS
+from seacausal.bench.suites import CELLS, MECHANISMS, PEER_MECHANISMS
 from seacausal.cli import parse
 from seacausal.errors import CheckpointError, SeaError
 from seacausal.io.npz import write_dataset
@@ -65,6 +65,24 @@ def test_notes_say_who_is_missing(monkeypatch, capsys):
     out = capsys.readouterr().out
     assert "FLOP is left out: it needs `pip install flopsearch==0.3.0`." in out
     assert len(out.strip().split("\n\n")[-1].splitlines()) == len(PeerRuns(1).peers)
+
+
+def test_instruments_show_the_same_sets(monkeypatch, capsys):
+    monkeypatch.setattr(suites, "MEASURED", ("none", "units", "dropout"))
+    cases = list(suites.measured_cases(graphs=2))
+    assert [(case.group, case.column) for case in cases[::2]] == [(kind, m) for kind in ("none", "units", "dropout") for m in PEER_MECHANISMS]
+    plain, units, lost = cases[:6], cases[6:12], cases[12:]
+    for one, other, third in zip(plain, units, lost):
+        assert (one.dataset.adjacency == other.dataset.adjacency).all()
+        assert (one.dataset.adjacency == third.dataset.adjacency).all()
+        np.testing.assert_allclose(np.corrcoef(one.dataset.values.T), np.corrcoef(other.dataset.values.T), atol=1e-5)
+        assert (third.dataset.values == 0).mean() > 0.02
+    monkeypatch.setattr(command, "measured_cases", lambda graphs: [case for case in cases if case.column == "linear"][::2])
+    monkeypatch.setattr(command, "PEER_MECHANISMS", ("linear",))
+    command.run_bench(["measured"], parse)
+    table = read_tables(capsys.readouterr().out)["mAP"]
+    assert list(table) == ["", "none", "units", "dropout"]
+    assert float(table["none"][0]) > 0.9
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from seacausal.bench.adapted import measure_adapter
 from seacausal.bench.baselines import BASELINES, WITHOUT_NETWORK
 from seacausal.bench.peers import PeerRuns
 from seacausal.bench.published import PUBLISHED
-from seacausal.bench.suites import MECHANISMS, PEER_CELLS, PEER_MECHANISMS, external_cases, recipe_cases, simulated_cases
+from seacausal.bench.suites import MECHANISMS, PEER_CELLS, PEER_MECHANISMS, external_cases, measured_cases, recipe_cases, simulated_cases
 from seacausal.config import DiscoverConfig
 from seacausal.errors import DataError
 
@@ -29,18 +29,20 @@ class Bench:
     """Measure accuracy or speed and print the table in Markdown."""
 
     suite: tyro.conf.Positional[
-        Literal["simulated", "interventional", "large", "external", "recipe", "peers", "identifiability", "uniform", "speed", "estimators"]
+        Literal[
+            "simulated", "interventional", "large", "measured", "external", "recipe", "peers", "identifiability", "uniform", "speed", "estimators"
+        ]
     ]
     """What to measure. "peers": beside other people's methods, on standardised data with Gaussian roots. "identifiability": on linear Gaussian data,
-    beside what the equivalence class can say. "recipe": on the sets of a recipe, or sets like those of a training run. "uniform": an adapter on
-    linear data with uniform noise."""
+    beside what the equivalence class can say. "measured": the same sets as instruments of all kinds show them. "recipe": on the sets of a recipe, or
+    sets like those of a training run. "uniform": an adapter on linear data with uniform noise."""
     standardised: bool = False
     """Bring every column to mean 0 and variance 1 first."""
     roots: Literal["uniform", "gaussian"] = "uniform"
     """Law of the roots of simulated sets."""
     graphs: int | None = None
-    """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`; for `peers` 5, and 2 at N=100; for `external` sets of a file, all by default;
-    for the `recipe` of a training run how many sets in all, 100 by default."""
+    """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`, 10 for `measured`; for `peers` 10, and 5 or 3 at N=100; for `external` sets of a
+    file, all by default; for the `recipe` of a training run how many sets in all, 100 by default."""
     smallest: int = 0
     """Leave out cells with fewer variables."""
     largest: int = 100
@@ -91,6 +93,8 @@ def _run_accuracy(options: Bench) -> None:
     if suite in ("external", "recipe"):
         cases = external_cases(options.data, graphs=options.graphs) if suite == "external" else recipe_cases(options.recipe, graphs=options.graphs)
         _print_sets(measure(cases, standardised=options.standardised, **shared), peers)
+    elif suite == "measured":
+        _print_measured(measure(measured_cases(graphs=options.graphs), standardised=options.standardised, **shared))
     elif suite == "peers":
         cases = simulated_cases(roots="gaussian", cells=PEER_CELLS, mechanisms=PEER_MECHANISMS, **drawn)
         _print_peers(measure(cases, standardised=True, **shared))
@@ -144,6 +148,12 @@ def _print_cells(cells: Cells, published: str | None) -> None:
             values = [_format(cells[group, m].mean(method, metric), metric) for m in MECHANISMS]
             brackets = [f" ({beside[group][m]:g})" if m in beside.get(group, ()) else "" for m in MECHANISMS]
             _print(f"| {group} | " + " | ".join(map("".join, zip(values, brackets))) + " |")
+
+
+def _print_measured(cells: Cells) -> None:
+    _print("| mAP | " + " | ".join(PEER_MECHANISMS) + " |", "|---" * (len(PEER_MECHANISMS) + 1) + "|")
+    for group in dict.fromkeys(group for group, _ in cells):
+        _print(f"| {group} | " + " | ".join(_format(cells[group, m].mean("seacausal"), "mAP") for m in PEER_MECHANISMS) + " |")
 
 
 def _print_peers(cells: Cells) -> None:

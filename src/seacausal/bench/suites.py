@@ -12,11 +12,14 @@ from seacausal.data import Dataset
 from seacausal.errors import DataError
 from seacausal.io.npz import read_datasets
 from seacausal.simulate.dataset import Simulation, simulate_dataset
+from seacausal.simulate.measurement import MEASUREMENTS
 from seacausal.simulate.recipe import read_recipe
 
 MECHANISMS = ("linear", "nn-additive", "nn", "sigmoid", "polynomial")
 CELLS = ((10, 10, 20), (20, 20, 20), (10, 40, 20), (20, 80, 20), (100, 400, 5))
 """Variables, expected edges, graphs."""
+MEASURED = tuple(kind for kind in MEASUREMENTS if kind not in ("codes", "missing"))
+"""What can be done to continuous columns that still leaves none of their cells empty."""
 LARGE_CELLS = ((300, 600, 2),)
 LARGE_ROWS = 3000
 PEER_CELLS = ((20, 20, 10), (20, 80, 10), (100, 100, 5), (100, 400, 3))
@@ -97,6 +100,15 @@ def simulated_cases(
                     simulation = replace(simulation, observational_rows=rows, targets=d, regime_rows=rows)
                 generator = np.random.default_rng([2026, d, edges, graph, MECHANISMS.index(mechanism)])
                 yield Case(f"N={d}, E={edges}", mechanism, simulate_dataset(simulation, generator=generator))
+
+
+def measured_cases(*, graphs: int | None = None) -> Iterator[Case]:
+    """The same sets, 20 variables, 30 edges and 2,000 rows each, as one instrument after the other would show them; 10 graphs by default."""
+    for kind in MEASURED:
+        for m, mechanism in enumerate(PEER_MECHANISMS):
+            for graph in range(graphs or 10):
+                simulation = Simulation(20, 30, mechanisms=(mechanism,), observational_rows=2000, measurement=kind)
+                yield Case(kind, mechanism, simulate_dataset(simulation, generator=np.random.default_rng([2027, graph, m])))
 
 
 def uniform_cases(graphs: int = 20) -> Iterator[Case]:
