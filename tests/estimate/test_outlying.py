@@ -42,8 +42,17 @@ def test_extreme_rows_in_line_with_the_others_stay():
     values = chain(2000, 8, np.random.default_rng(0), lambda generator, shape: generator.standard_t(1.5, shape))
     assert len(outlying(values)) < 4
     values = chain(2000, 8, np.random.default_rng(1))
-    values[7] = 30 * values[5]
+    values[7] += 40  # the root's shock
     assert outlying(values) == []
+    values[7] *= 30  # another unit
+    assert outlying(values) == [7]
+
+
+def test_a_bent_relation_of_two_columns_is_no_bad_row():
+    x = np.random.default_rng(10).standard_t(5, (2000, 4))
+    x[:, 1] = x[:, 0] ** 2
+    assert outlying(x) == []
+    assert outlying(x[:, :2]) == []
 
 
 def test_a_part_of_the_population_stays():

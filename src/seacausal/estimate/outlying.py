@@ -1,8 +1,9 @@
 """Rows that fit nothing: where a sensor failed, two cells were taken for one, or a line of the file slipped.
 
-Such a row lies far from the middle of many columns at once, and in directions in which the other rows do not vary. Extreme rows that are in line
-with the others stay: where noise has heavy tails, they say more of the effects than all others. The middle is that of the row's regime, because what
-an intervention moves is no outlier, and their spread at least that of the regime; rows of small regimes stay.
+Such a row lies far from the middle of many columns, and in half of them far from what the other columns let expect. Extreme rows in line with
+the others stay: where noise has heavy tails, a single shock moves all that follows from it, and these rows say more of the effects than all others.
+The middle is that of the row's regime, because what an intervention moves is no outlier, and the spread at least that of the regime; rows of small
+regimes stay.
 """
 
 from __future__ import annotations
@@ -12,16 +13,15 @@ import numpy as np
 from seacausal.estimate.category_search import find_categories
 from seacausal.estimate.statistics import CHUNK, spaced_rows
 
-FAR, SHARE = 4.0, 0.25
-"""A row is suspect that lies so many robust standard deviations off in this share of the columns, two at least."""
+FAR, SHARE, ODD, LEAST = 4.0, 0.25, 0.5, 3
+"""A row is suspect that lies so many robust standard deviations from the middle in this share of the columns; it is left out if it lies as far from
+the regression on the others in that share; three columns at least."""
 MOST = 0.05
 """Where more than this share of the rows are suspect, they are a part of the population."""
 MIDDLE = 20
 """Rows of a regime that has a middle of its own."""
 SEEN = 2000
 """Rows, of the table and of each regime, that middles and spreads are measured on."""
-APART = 0.8
-"""Squared Mahalanobis distance of such a row as a share of its squared distance, at least; in line with related columns it is far less."""
 RIDGE = 0.01
 """Share of the identity in the correlations."""
 
@@ -50,18 +50,19 @@ def find_outlying(z: np.ndarray, regime: np.ndarray) -> np.ndarray:
     counts = np.flatnonzero((spread > 0) & ~find_categories(z[seen]))
     spreads = np.maximum(spreads, spread)
     suspect = nothing.copy()
-    for start in range(0, n if len(counts) > 1 else 0, CHUNK):
+    for start in range(0, n if len(counts) >= LEAST else 0, CHUNK):
         rows = slice(start, start + CHUNK)
         far = np.abs(z[rows] - middles[regime[rows]]) > FAR * spreads[regime[rows]]  # false where there is no middle
-        suspect[rows] = far[:, counts].sum(1) >= max(2, SHARE * len(counts))
+        suspect[rows] = far[:, counts].sum(1) >= max(LEAST, SHARE * len(counts))
     if not 0 < suspect.sum() <= MOST * n:
         return nothing
     others = seen[~suspect[seen]]
-    usual = (z[others] - middles[regime[others]])[:, counts]
+    usual = np.clip((z[others] - middles[regime[others]])[:, counts], -FAR * spread[counts], FAR * spread[counts])
     mean, spread = usual.mean(0), usual.std(0)
-    correlation = (1 - RIDGE) * np.corrcoef(usual.T) + RIDGE * np.eye(len(counts))
+    precision = np.linalg.inv((1 - RIDGE) * np.corrcoef(usual.T) + RIDGE * np.eye(len(counts)))
     off = ((z[suspect] - middles[regime[suspect]])[:, counts] - mean) / spread
-    suspect[suspect] = np.einsum("nd,nd->n", off @ np.linalg.inv(correlation), off) > APART * np.einsum("nd,nd->n", off, off)
+    residual = off @ precision / np.sqrt(precision.diagonal())
+    suspect[suspect] = (np.abs(residual) > FAR).sum(1) >= max(LEAST, ODD * len(counts))
     return suspect
 
 
