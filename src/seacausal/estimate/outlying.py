@@ -1,6 +1,6 @@
 """Rows that fit nothing: where a sensor failed, two cells were taken for one, or a line of the file slipped.
 
-Such a row lies far from the middle of many columns, and in a third of all far from what the others let expect. Extreme rows in line with
+Such a row lies far from the middle of many columns, and in two fifths of all far from what the others let expect. Extreme rows in line with
 the others stay: where noise has heavy tails, a single shock moves all that follows from it, and these rows say more of the effects than all others.
 The middle is that of the row's regime, because what an intervention moves is no outlier, and the spread at least that of the regime; rows of small
 regimes stay.
@@ -13,7 +13,7 @@ import numpy as np
 from seacausal.estimate.category_search import find_categories
 from seacausal.estimate.statistics import CHUNK, spaced_rows
 
-FAR, SHARE, ODD, LEAST = 4.0, 0.25, 1 / 3, 3
+FAR, SHARE, ODD, LEAST = 4.0, 0.25, 0.4, 3
 """A row is suspect that lies so many robust standard deviations from the middle in this share of the columns; it is left out if it lies as far from
 the regression on the others in that share; three columns at least."""
 MOST = 0.05
