@@ -134,3 +134,14 @@ def test_regimes_of_the_rows_that_stay_are_kept():
     second = discover(Dataset(damaged, names, regimes, targets))
     assert second.dataset["outlying rows"] == [10]
     np.testing.assert_allclose(first.probabilities, second.probabilities, atol=1e-2)
+
+
+@pytest.mark.parametrize("spread", [0.5, 1, 1.5, -1])
+def test_skewed_columns_are_judged_by_their_logarithm(spread):
+    """Log-normal chains, some upside down: their long sides are no outliers, and rows that break the chain still are."""
+    generator = np.random.default_rng(11)
+    straight = chain(2000, 8, generator)
+    assert outlying(np.sign(spread) * np.exp(abs(spread) * straight / straight.std(0))) == []
+    bad = np.array([3, 500, 1999])
+    damage(straight, bad, generator)
+    assert outlying(np.sign(spread) * np.exp(abs(spread) * straight / 4)) == bad.tolist()
