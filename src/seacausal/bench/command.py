@@ -41,7 +41,7 @@ class Bench:
     roots: Literal["uniform", "gaussian"] = "uniform"
     """Law of the roots of simulated sets."""
     graphs: int | None = None
-    """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`, 10 for `measured`; for `peers` 10, and 5 or 3 at N=100; for `external` sets of a
+    """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`, 10 for `measured`; for `peers` 5, and 2 at N=100; for `external` sets of a
     file, all by default; for the `recipe` of a training run how many sets in all, 100 by default."""
     smallest: int = 0
     """Leave out cells with fewer variables."""

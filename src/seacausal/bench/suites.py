@@ -22,7 +22,7 @@ MEASURED = tuple(kind for kind in MEASUREMENTS if kind not in ("codes", "missing
 """What can be done to continuous columns that still leaves none of their cells empty."""
 LARGE_CELLS = ((300, 600, 2),)
 LARGE_ROWS = 3000
-PEER_CELLS = ((20, 20, 10), (20, 80, 10), (100, 100, 5), (100, 400, 3))
+PEER_CELLS = ((20, 20, 5), (20, 80, 5), (100, 100, 2), (100, 400, 2))
 PEER_MECHANISMS = ("linear", "nn-additive", "nn")
 """What other people's methods are run on, too."""
 
