@@ -52,8 +52,8 @@ def find_outlying(z: np.ndarray, regime: np.ndarray) -> np.ndarray:
         middles[r], spreads[r] = np.median(rows, axis=0), _robust_spread(rows)
     usual = _straighten(z[seen][:, counts], *law) - middles[regime[seen]]
     spread = _robust_spread(usual)
-    spreads = np.where(spread > 0, np.maximum(spreads, spread), np.inf)
     varying = spread > 0
+    spreads = np.where(varying, np.maximum(spreads, spread), np.inf)
     bounds = np.full((2, len(sizes), z.shape[1]), np.nan)  # nothing is beyond those
     bounds[0][:, counts] = _bend(middles - FAR * spreads, *law)
     bounds[1][:, counts] = _bend(middles + FAR * spreads, *law)

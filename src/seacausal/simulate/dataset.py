@@ -11,7 +11,7 @@ from seacausal.errors import DataError
 from seacausal.simulate.cycles import close_cycles, draw_coefficients, solve_equilibrium
 from seacausal.simulate.graphs import GRAPHS, most_edges
 from seacausal.simulate.interventions import INTERVENTIONS, PERFECT, draw_drift, draw_off_targets, draw_sizes, draw_targets, shift
-from seacausal.simulate.measurement import MEASUREMENTS
+from seacausal.simulate.measurement import MEASUREMENTS, cut_column
 from seacausal.simulate.mechanisms import MECHANISMS, draw_mechanism
 from seacausal.simulate.networks import read_network, sample_subgraph
 from seacausal.simulate.noise import LAWS, SQRT3, draw_noise
@@ -344,5 +344,4 @@ def _scale(own: np.ndarray) -> np.ndarray:
 
 def _cut(own: np.ndarray, levels: int, generator: np.random.Generator) -> np.ndarray:
     """Ordered values 0, 1, ... split at random quantiles, centred and of standard deviation 1."""
-    shares = np.cumsum(generator.dirichlet(np.full(levels, 3.0)))[:-1]
-    return _scale(np.searchsorted(np.quantile(own, shares), own).astype(np.float32))
+    return _scale(cut_column(own, levels, generator=generator).astype(np.float32))

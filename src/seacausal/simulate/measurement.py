@@ -120,8 +120,7 @@ def _cut(z: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Two to five classes with bounds at random quantiles, as of questionnaires and clinical limits; what stands behind them acted on the others."""
     classes = np.empty_like(z)
     for j, column in enumerate(z.T):
-        shares = np.cumsum(generator.dirichlet(np.full(int(generator.integers(2, 6)), 3.0)))[:-1]
-        classes[:, j] = np.searchsorted(np.quantile(column, shares), column)
+        classes[:, j] = cut_column(column, int(generator.integers(2, 6)), generator=generator)
     return _standardise(classes)
 
 
@@ -146,6 +145,12 @@ def _outliers(z: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     off = generator.uniform(5, 20, z.shape) * generator.choice([-1.0, 1.0], z.shape)
     drawn = generator.random(z.shape if generator.random() < 0.5 else (len(z), 1))
     return z + np.where(drawn < share, off, 0).astype(np.float32)
+
+
+def cut_column(column: np.ndarray, levels: int, *, generator: np.random.Generator) -> np.ndarray:
+    """(n,) codes 0, 1, ..., at most `levels` of them, in the order of the values and split at random quantiles."""
+    shares = np.cumsum(generator.dirichlet(np.full(levels, 3.0)))[:-1]
+    return np.searchsorted(np.quantile(column, shares), column)
 
 
 def _reshape_half(shape: Callable[[np.ndarray, np.random.Generator], np.ndarray]) -> Callable[[np.ndarray, np.random.Generator], np.ndarray]:
