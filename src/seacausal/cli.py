@@ -256,6 +256,12 @@ def _notes(graph: CausalGraph) -> list[str]:
         found.append(
             f"Rows far off in many columns, which fit no relation between these and were left out (--keep-outliers keeps them): {_list(rows)}."
         )
+    rows, worth = graph.dataset["rows"] - len(graph.dataset["outlying rows"]), graph.dataset["independent rows"]
+    if worth < rows:
+        found.append(
+            f"Each row resembles the one before, as in time series: {rows:,} rows count as {worth:,} independent ones (--no-serial counts them all). "
+            "Causes that take longer than a row are not looked for."
+        )
     for name, levels in graph.dataset["categories"].items():
         found.append(f"Text, numbered from 0 in this order: {name} ({_list(levels)}).")
     if graph.dataset["normal scores"]:

@@ -240,6 +240,7 @@ def discover(
     direct, views, spent, subsets = _infer(dataset, settings, network, begin)
     facts = {
         "rows": len(dataset.values),
+        "independent rows": views.rows,
         "dropped rows": dataset.dropped_rows,
         "outlying rows": list(views.outlying),
         "categories": dict(dataset.categories),
@@ -301,7 +302,7 @@ def _look(dataset: Dataset, config: DiscoverConfig, network: Network | None, beg
     scale = config.scale and len(dataset.names) > 2  # the units of two columns alone say nothing of their direction
     groups = set(GROUPS) if scale else set(GROUPS) - {"variances"}
 
-    def predict(channels: dict[str, np.ndarray], rows: int = len(dataset.values)) -> np.ndarray:
+    def predict(channels: dict[str, np.ndarray], rows: int) -> np.ndarray:
         assert network is not None
         return network.predict_table(channels, rows, groups)
 
@@ -316,6 +317,7 @@ def _look(dataset: Dataset, config: DiscoverConfig, network: Network | None, beg
         statistic=config.statistic or "partial-correlation",
         shown=network is not None and network.adapter is not None,
         keep_outliers=config.keep_outliers,
+        serial=config.serial,
         predict=predict,
         progress=begin,
     )

@@ -19,6 +19,7 @@ from seacausal.estimate.graph_search import JUMPS, graph_search_compiled, graph_
 from seacausal.estimate.local import LocalEstimates, estimate_gathered, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.outlying import find_outlying
+from seacausal.estimate.serial import independent_share
 from seacausal.estimate.statistics import (
     exclude_targets,
     find_unmoved,
@@ -54,7 +55,7 @@ class Views:
     outlying: tuple[int, ...]
     """Numbers of the rows that fit nothing and were left out."""
     rows: int
-    """n, without those."""
+    """How many independent rows the others are worth: n without those, or fewer where each row resembles the one before."""
     seconds: dict[str, float]
     """Wall time of each stage."""
     local: tuple[np.ndarray, LocalEstimates] | None
@@ -78,8 +79,9 @@ def view_dataset(
     statistic: str = "partial-correlation",
     shown: bool = False,
     keep_outliers: bool = False,
+    serial: bool = True,
     jumps: int = JUMPS,
-    predict: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None,
+    predict: Callable[[dict[str, np.ndarray], int], np.ndarray] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Views:
     """Statistics of all pairs, then local estimates on `subsets` subsets of five variables. Below five variables there are none.
@@ -101,10 +103,12 @@ def view_dataset(
         diagonal becomes 0.
     keep_outliers
         Whether the rows of `find_outlying` are kept.
+    serial
+        Whether rows count for fewer that resemble the one before, see `estimate.serial`.
     jumps
         How often the search for a linear graph leaves what it has found, and so its time.
     predict
-        From channels to (d, d) probabilities of i -> j, for the sampler "uncertainty".
+        From channels and a number of rows to (d, d) probabilities of i -> j, for the sampler "uncertainty".
     progress
         Called with the name of each stage as it begins.
     """
@@ -122,6 +126,9 @@ def view_dataset(
     gram = gram_matrix(z)
     # Sums of heavy columns are sums as they are.
     degenerate = _name_degenerate((plain.T @ plain if columns else gram[1 : 1 + d, 1 : 1 + d]) / n, dataset, kept)
+    share = independent_share(z, dataset.regime) if serial else 1.0
+    worth = round(share * n)
+    rows = min(rows, worth)
     channels: dict[str, np.ndarray] = {}
     unmoved: tuple[str, ...] = ()
     local = None
@@ -134,6 +141,9 @@ def view_dataset(
         control = control_rows(z, targeted)
         controlled = gram if len(control) == n else gram_matrix(control)
         grams = exclude_targets(gram, z, targeted)
+        if share < 1:  # the sums say of how many rows they are
+            for sums in (*grams[0], *([controlled] if controlled is not gram else [])):
+                sums *= share
         # Compiled kernels let other threads go on, so this costs next to nothing where there are two cores.
         search = ThreadPoolExecutor(1).submit(_search_graphs, controlled, grams, z, targeted, targets, jumps)
         channels = global_statistics(z, spread, targeted, grams=grams)
@@ -145,7 +155,7 @@ def view_dataset(
         begin("graph search")
         channels |= search.result()
         if targeted is not None:
-            channels |= interventional_statistics(z, targeted)
+            channels |= interventional_statistics(z, targeted, share)
             unmoved = tuple(dataset.names[j] for j in np.flatnonzero(kept)[find_unmoved(channels)])
     if wanted:
         plan = plan_rows(dataset.regime, targets, generator=np.random.default_rng(seed))
@@ -161,7 +171,7 @@ def view_dataset(
 
         def believe(sofar: Subset) -> np.ndarray:
             assert predict is not None
-            return predict(channels | pool_estimates(estimate(sofar.variables), sofar.variables, d))
+            return predict(channels | pool_estimates(estimate(sofar.variables), sofar.variables, d), worth)
 
         begin("sample")
         scores = channels["partial correlation"] if shown or statistic == "partial-correlation" else _score_pairs(statistic, z)
@@ -170,7 +180,7 @@ def view_dataset(
         estimates = estimate(subset.variables)
         channels |= pool_estimates(estimates, subset.variables, d)
         local = subset.variables, estimates
-    return Views(channels, kept, degenerate, scored, unmoved, tuple(np.flatnonzero(outlying).tolist()), n, clock.stop(), local)
+    return Views(channels, kept, degenerate, scored, unmoved, tuple(np.flatnonzero(outlying).tolist()), worth, clock.stop(), local)
 
 
 def view_marginals(

@@ -51,7 +51,7 @@ def order_statistics(z: np.ndarray, spread: np.ndarray, gram: np.ndarray) -> Cha
     spread
         (d,) standard deviations before standardising.
     gram
-        (1 + 3d, 1 + 3d), `statistics.gram_matrix(z)`.
+        (1 + 3d, 1 + 3d), `statistics.gram_matrix(z)`, or a share of it where the rows are worth fewer independent ones.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def order_statistics(z: np.ndarray, spread: np.ndarray, gram: np.ndarray) -> Cha
     "significance" (the same of all rows), "strength" (log ratio of j's residual variances without and with i, among the variables before j) and its
     significance.
     """
-    n, d = z.shape
+    n, d = int(gram[0, 0]), z.shape[1]
     _, variance, correlation = correlate_features(gram)
     cubic = join_powers(correlation) + (1e-3 + 1.5 * d / n) * np.eye(POWERS * d)
     linear = cubic[::POWERS, ::POWERS]
@@ -67,7 +67,7 @@ def order_statistics(z: np.ndarray, spread: np.ndarray, gram: np.ndarray) -> Cha
     explained_last = np.argsort(np.linalg.inv(linear).diagonal(), kind="stable")
     out = _search("variance order", cubic, None, np.argsort(units, kind="stable"), n, VARIANCE, units / units.mean())
     out |= _search("additive order", cubic, None, explained_last, n, LOGARITHM)
-    rows = spaced_rows(z, max(ENTROPY_ROWS, 10 * d))
+    rows = spaced_rows(z, min(max(ENTROPY_ROWS, 10 * d), n))
     return out | _search("entropy order", linear, rows, explained_last, len(rows), ENTROPY)
 
 

@@ -288,10 +288,11 @@ def _significance(correlation: np.ndarray, rows: float) -> np.ndarray:
     return np.arcsinh(np.arctanh(np.clip(correlation, -0.9999, 0.9999)) * np.sqrt(max(rows - 3, 1.0))) / 4
 
 
-def interventional_statistics(z: np.ndarray, targeted: np.ndarray) -> Statistics:
+def interventional_statistics(z: np.ndarray, targeted: np.ndarray, share: float = 1.0) -> Statistics:
     """How the rows where i was a target differ from the others, for each variable j: entry [i, j].
 
-    The reference is the observational rows where there are at least 30, else every row where i was not a target.
+    The reference is the observational rows where there are at least 30, else every row where i was not a target. Significances are of a `share` of
+    the rows, see `estimate.serial`.
 
     Returns
     -------
@@ -316,7 +317,7 @@ def interventional_statistics(z: np.ndarray, targeted: np.ndarray) -> Statistics
     hit = size > 0
     base_variance = np.maximum(base_variance, 1e-6)
     shift = np.where(hit[:, None], (mean - base_mean) / np.sqrt(base_variance), 0)
-    count, base_count = np.minimum(np.maximum(size, 1), ROWS_CAP), np.minimum(base_size, ROWS_CAP)
+    count, base_count = (np.clip(share * rows, 1, ROWS_CAP) for rows in (size, base_size))
     error = np.sqrt(1 / count + 1 / base_count)[:, None]
     several = (size >= 3)[:, None]
     ratio = np.where(several, np.log(np.maximum(variance, 1e-6) / base_variance), 0)

@@ -1,0 +1,58 @@
+"""How many independent rows a table is worth whose rows follow one another in time.
+
+A row that resembles the one before says little new: where two columns are autoregressive with coefficients p and q, their correlation varies as
+that of (1 - p q) / (1 + p q) as many independent rows does (Bartlett, 1935). What tells p is how much further apart rows are at k steps than at
+one, in mean squares 1 + p + ... + p^(k - 1) times: rows that were merely sorted, by group or by a column, are as far apart at one step as at two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seacausal.estimate.category_search import find_categories
+from seacausal.estimate.statistics import spaced_rows
+
+LEAST, ERRORS = 0.25, 4.0
+"""A coefficient counts from here on, and from so many of its standard errors."""
+MOST = 0.995
+"""The largest coefficient."""
+NEAR, FAR = 2, 8
+"""Steps that tell whether rows follow one another, and by how much: more tell large coefficients better, but see trends in what was sorted."""
+SEEN = 4000
+"""Rows from which steps are taken."""
+FEWEST = 30
+"""Independent rows that a table is worth at least; the network has seen no fewer."""
+
+
+def independent_share(z: np.ndarray, regime: np.ndarray) -> float:
+    """The share of the rows that as many independent ones would be worth; 1 where nothing says that they are not.
+
+    Parameters
+    ----------
+    z
+        (n, d) standardised rows in their order. Columns of few values, which are categories, do not count; most of the others must follow in time.
+    regime
+        (n,) int, the regime of each row; steps stay within one.
+    """
+    n = len(z)
+    stretch = np.cumsum(np.diff(regime, prepend=regime[:1]) != 0)
+    starts = {steps: spaced_rows(np.flatnonzero(stretch[:-steps] == stretch[steps:]), SEEN) for steps in (NEAR, FAR)}
+    counts = np.flatnonzero(~find_categories(z)) if len(starts[NEAR]) >= FEWEST else starts[NEAR][:0]
+    if n <= FEWEST or len(counts) < 2:
+        return 1.0
+    coefficients = _fit_coefficients(z[:, counts], starts[NEAR], NEAR)
+    if np.sort(coefficients)[(len(counts) - 1) // 2] < max(LEAST, ERRORS / np.sqrt(len(starts[NEAR]))):
+        return 1.0
+    if len(starts[FAR]) >= FEWEST:
+        coefficients = _fit_coefficients(z[:, counts], starts[FAR], FAR)
+    product = np.outer(coefficients, coefficients)[np.triu_indices(len(counts), 1)]
+    return max(float(np.mean((1 - product) / (1 + product))), FEWEST / n)
+
+
+def _fit_coefficients(z: np.ndarray, starts: np.ndarray, steps: int) -> np.ndarray:
+    """(d,) autoregressive coefficients from 0 to `MOST`, by the distance of rows `steps` apart over that of neighbours."""
+    first, last = z[starts], z[starts + steps]
+    near = (np.mean((z[starts + 1] - first) ** 2, axis=0) + np.mean((last - z[starts + steps - 1]) ** 2, axis=0)) / 2
+    ratio = np.divide(np.mean((last - first) ** 2, axis=0), near, out=np.ones_like(near), where=near > 0)
+    grid = np.linspace(0, MOST, 1000)
+    return np.interp(ratio, sum(grid**k for k in range(steps)), grid)
