@@ -14,6 +14,8 @@ from seacausal.estimate.statistics import spaced_rows
 
 LEAST, ERRORS = 0.25, 4.0
 """A coefficient counts from here on, and from so many of its standard errors."""
+SLIGHT = 0.95
+"""A larger share counts as all."""
 MOST = 0.995
 """The largest coefficient."""
 NEAR, FAR = 2, 8
@@ -40,19 +42,20 @@ def independent_share(z: np.ndarray, regime: np.ndarray) -> float:
     counts = np.flatnonzero(~find_categories(z)) if len(starts[NEAR]) >= FEWEST else starts[NEAR][:0]
     if n <= FEWEST or len(counts) < 2:
         return 1.0
-    coefficients = _fit_coefficients(z[:, counts], starts[NEAR], NEAR)
+    coefficients = _fit_coefficients(z, counts, starts[NEAR], NEAR)
     if np.sort(coefficients)[(len(counts) - 1) // 2] < max(LEAST, ERRORS / np.sqrt(len(starts[NEAR]))):
         return 1.0
     if len(starts[FAR]) >= FEWEST:
-        coefficients = _fit_coefficients(z[:, counts], starts[FAR], FAR)
+        coefficients = _fit_coefficients(z, counts, starts[FAR], FAR)
     product = np.outer(coefficients, coefficients)[np.triu_indices(len(counts), 1)]
-    return max(float(np.mean((1 - product) / (1 + product))), FEWEST / n)
+    share = float(np.mean((1 - product) / (1 + product)))
+    return 1.0 if share > SLIGHT else max(share, FEWEST / n)
 
 
-def _fit_coefficients(z: np.ndarray, starts: np.ndarray, steps: int) -> np.ndarray:
+def _fit_coefficients(z: np.ndarray, columns: np.ndarray, starts: np.ndarray, steps: int) -> np.ndarray:
     """(d,) autoregressive coefficients from 0 to `MOST`, by the distance of rows `steps` apart over that of neighbours."""
-    first, last = z[starts], z[starts + steps]
-    near = (np.mean((z[starts + 1] - first) ** 2, axis=0) + np.mean((last - z[starts + steps - 1]) ** 2, axis=0)) / 2
+    first, second, before, last = (z[np.ix_(starts + step, columns)] for step in (0, 1, steps - 1, steps))
+    near = (np.mean((second - first) ** 2, axis=0) + np.mean((last - before) ** 2, axis=0)) / 2
     ratio = np.divide(np.mean((last - first) ** 2, axis=0), near, out=np.ones_like(near), where=near > 0)
     grid = np.linspace(0, MOST, 1000)
     return np.interp(ratio, sum(grid**k for k in range(steps)), grid)
