@@ -185,12 +185,12 @@ def distance(found: np.ndarray, adjacency: np.ndarray) -> int:
     return score_mark_distance(essential_graph(adjacency), essential_graph(found))
 
 
-@pytest.mark.parametrize(("d", "edges", "most"), [(20, 20, 3), (20, 80, 4), (40, 160, 4)])
+@pytest.mark.parametrize(("d", "edges", "most"), [(20, 20, 0), (20, 80, 2), (40, 160, 0)])
 def test_equivalence_class_of_linear_gaussian_data(d, edges, most):
     dataset = simulated(1, variables=d, edges=edges, observational_rows=1000 * d, root_law="gaussian")
     matrix = correlated(dataset.values)
     order = np.argsort(np.linalg.inv(matrix).diagonal())
-    _, found = search_graph(matrix[None], order, len(dataset.values), jumps=20)
+    _, found = search_graph(matrix[None], order, len(dataset.values), jumps=20, turns=True)
     assert distance(found.graph, dataset.adjacency) <= most
 
 
@@ -205,8 +205,9 @@ def test_the_true_graph_scores_no_better(edges, rows, seed):
     def score(graph: np.ndarray) -> float:
         return sum(math.log(left(matrix, 1, y, np.flatnonzero(graph[:, y]).tolist())) + penalty * graph[:, y].sum() for y in range(20))
 
-    none, many = (search_graph(matrix[None], order, rows, jumps=jumps)[1].graph for jumps in (0, graph_search.JUMPS))
-    assert score(many) <= score(dataset.adjacency) + 1e-6 < score(none)
+    plain = search_graph(matrix[None], order, rows)[1].graph
+    found = search_graph(matrix[None], order, rows, jumps=graph_search.JUMPS, turns=True)[1].graph
+    assert score(found) <= score(dataset.adjacency) + 1e-6 < score(plain)
 
 
 def test_without_annealing_a_dense_graph_is_not_found(monkeypatch):

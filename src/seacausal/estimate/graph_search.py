@@ -37,8 +37,8 @@ SPARSE = 1_000
 JUMPS, MOVES = 100, 2
 """Jumps in the search for a linear graph, a fifth of them with interventions; and variables that jump at once."""
 STAGES_WORK, STAGE_WORK, JUMP_WORK = 2e9, 1e9, 4e8
-"""Multiplications (1e9 take about a second) after which there are no further stages (a tenth of it without jumps), no further moves in a stage, and
-no further turns and jumps."""
+"""Multiplications (1e9 take about a second) after which there are no further stages (a tenth of it where no edges are turned), no further moves in a
+stage, and no further turns and jumps."""
 FEW = ("significance", "strength significance", "edge")
 
 
@@ -77,7 +77,7 @@ def graph_statistics(gram: np.ndarray, *, jumps: int = JUMPS) -> tuple[Channels,
     rows, order = int(gram[0, 0]), _first(linear[0])
     out, graphs = {}, []
     for family, matrices in ("linear", linear), ("additive", cubic):
-        sparse, found = search_graph(matrices, order, rows, jumps=jumps if family == "linear" else 0)
+        sparse, found = search_graph(matrices, order, rows, jumps=jumps if family == "linear" else 0, turns=family == "linear")
         few, full = (_measure(one, essential_graph(one.graph) if family == "linear" else None) for one in (sparse, found))
         out |= {f"{family} graph {measure}": full[measure] for measure in full}
         out |= {f"sparse {family} graph {measure}": few[measure] for measure in FEW}
@@ -118,9 +118,16 @@ def graph_search_compiled() -> bool:
 
 
 def search_graph(
-    matrices: np.ndarray, order: np.ndarray, rows: int, which: np.ndarray | None = None, weight: np.ndarray | None = None, *, jumps: int = 0
+    matrices: np.ndarray,
+    order: np.ndarray,
+    rows: int,
+    which: np.ndarray | None = None,
+    weight: np.ndarray | None = None,
+    *,
+    jumps: int = 0,
+    turns: bool = False,
 ) -> tuple[Found, Found]:
-    """Search by stages, and jump in the last.
+    """Search by stages, and turn edges and jump in the last.
 
     Parameters
     ----------
@@ -134,6 +141,8 @@ def search_graph(
         (d,) which of the matrices a child is fitted to, and how large a share of the rows that is; the first, and all, where they are None.
     jumps
         How often variables jump.
+    turns
+        Whether edges are turned before, and there is ten times the time for the stages.
 
     Returns
     -------
@@ -147,11 +156,11 @@ def search_graph(
     drawn[..., 0] = order[drawn[..., 0]]  # drawn by place, so that nothing depends on the order of the columns
     found: list[Found] = []
     for stage in (*(stage for stage in STAGES if stage < rows), rows):
-        if stage > SPARSE and work > (STAGES_WORK if jumps else STAGES_WORK / 10):
+        if stage > SPARSE and work > (STAGES_WORK if turns else STAGES_WORK / 10):
             break
         task = new_task(matrices, which, weight, block, block * (math.log(rows) + 2 * math.log(d)) / stage)
         graphs = no_parents(order, block), no_parents(order, block), no_parents(order, block)
-        precedence, strength = search(task, *graphs, PASSES, drawn if stage == rows else drawn[:0], JUMP_WORK, STAGE_WORK)
+        precedence, strength = search(task, *graphs, PASSES, turns and stage == rows, drawn if stage == rows else drawn[:0], JUMP_WORK, STAGE_WORK)
         work += task.work[0]
         order = graphs[0].order
         found.append(Found(graphs[0].joined, precedence, strength, stage, order))
@@ -183,8 +192,8 @@ def _measure(found: Found, marks: np.ndarray | None) -> Channels:
 
 
 @njit(cache=True, nogil=True)
-def search(task, graph, kept, best, passes, jumps, jump_work, work):  # pragma: no cover - compiled
-    """Search from the order of `graph`, and where there are `jumps` from where every turned edge and each of these leads from the best graph so far.
+def search(task, graph, kept, best, passes, turns, jumps, jump_work, work):  # pragma: no cover - compiled
+    """Search from the order of `graph`, and from where turned edges and each of the `jumps` lead from the best graph so far.
 
     Parameters
     ----------
@@ -194,6 +203,8 @@ def search(task, graph, kept, best, passes, jumps, jump_work, work):  # pragma: 
         Without edges; `graph` becomes the result.
     passes
         Rounds in which every variable is tried at every place.
+    turns
+        Whether edges are turned that a third variable lies within.
     jumps
         (r, m, 2) variables and their new places, m moves at once.
     jump_work, work
@@ -211,7 +222,7 @@ def search(task, graph, kept, best, passes, jumps, jump_work, work):  # pragma: 
         fit_parents(task, graph, y, np.int64(MOST), d)
     _descend(task, graph, passes, work, kept, touched, active, precedence)
     _keep_better(-1.0, graph, best, active)
-    if len(jumps) > 0:
+    if turns:
         for p in range(d):
             y = best.order[p]
             slot = 0
