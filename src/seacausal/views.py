@@ -19,7 +19,7 @@ from seacausal.estimate.graph_search import JUMPS, graph_search_compiled, graph_
 from seacausal.estimate.local import LocalEstimates, estimate_gathered, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.outlying import find_outlying
-from seacausal.estimate.serial import independent_share
+from seacausal.estimate.serial import FEWEST, independent_share
 from seacausal.estimate.statistics import (
     exclude_targets,
     find_unmoved,
@@ -142,8 +142,10 @@ def view_dataset(
         controlled = gram if len(control) == n else gram_matrix(control)
         grams = exclude_targets(gram, z, targeted)
         if share < 1:  # the sums say of how many rows they are
-            for sums in (*grams[0], *([controlled] if controlled is not gram else [])):
+            for sums in grams[0]:
                 sums *= share
+            if controlled is not gram:
+                controlled *= max(share, min(FEWEST / len(control), 1.0))
         # Compiled kernels let other threads go on, so this costs next to nothing where there are two cores.
         search = ThreadPoolExecutor(1).submit(_search_graphs, controlled, grams, z, targeted, targets, jumps)
         channels = global_statistics(z, spread, targeted, grams=grams)

@@ -93,6 +93,14 @@ def test_unrelated_series_are_not_joined(interventions):
     assert joined[0] <= 5 < 20 <= joined[1]  # of 28 pairs
 
 
+def test_a_short_control_beside_long_regimes():
+    x = autoregressive(np.full(4, 0.995), 8000, np.random.default_rng(8))
+    regime = np.repeat([0, 1, 2], [100, 3950, 3950])
+    found = discover(Dataset(x, tuple("abcd"), regime, np.eye(3, 4, k=-1, dtype=bool)))
+    assert found.dataset["independent rows"] < 60
+    assert np.isfinite(found.probabilities).all()
+
+
 def test_series_that_cause_one_another_are_still_joined():
     x = autoregressive(np.full(6, 0.9), 2000, np.random.default_rng(6))
     for j in range(1, 6):
