@@ -260,7 +260,7 @@ def _notes(graph: CausalGraph) -> list[str]:
     if worth < rows:
         found.append(
             f"Each row resembles the one before, as in time series: {rows:,} rows count as {worth:,} independent ones (--no-serial counts them all). "
-            "Causes that take longer than a row are not looked for."
+            "Causes that take longer than a row are not looked for; give what grows or wanders as changes."
         )
     for name, levels in graph.dataset["categories"].items():
         found.append(f"Text, numbered from 0 in this order: {name} ({_list(levels)}).")

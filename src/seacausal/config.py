@@ -32,7 +32,7 @@ class DiscoverConfig:
     keep_outliers: bool = False
     """Whether the network "base" and the votes are also given rows that lie far off in many columns at once and fit no relation between these."""
     serial: bool = True
-    """Whether the rows count for fewer where each resembles the one before, as in time series."""
+    """Whether for the network "base" and the votes the rows count for fewer where each resembles the one before, as in time series."""
     workers: int = 2
     """Threads of the local estimates and of the network; the result does not depend on it."""
     aggregator: Aggregator = "base"

@@ -49,6 +49,32 @@ def test_rows_that_were_merely_sorted_count():
     assert share(np.concatenate([x[:, :2].round(1), x[:, 2:] > 0], axis=1)[np.lexsort((x > 0).T)]) == 1
 
 
+@pytest.mark.parametrize("rows", [60, 300, 3000])
+@pytest.mark.parametrize("noise", [0.02, 0.1])
+def test_all_columns_may_follow_the_one_that_the_rows_are_sorted_by(rows, noise):
+    generator = np.random.default_rng(rows)
+    x = np.sort(generator.standard_normal(rows))[::-1]
+    assert share(np.column_stack([x, np.sin(x), x**2, -x]) + noise * generator.standard_normal((rows, 4)) * [0, 1, 1, 1]) == 1
+
+
+def test_rows_sorted_by_several_columns_and_designs():
+    generator = np.random.default_rng(9)
+    levels = generator.integers(0, 15, (300, 2)).astype(float)
+    table = np.column_stack([levels, levels.sum(1) + 2 * generator.standard_normal(300)])
+    assert share(table[np.lexsort(table[:, [1, 0]].T)]) == 1
+    design = np.indices((12, 12, 12)).reshape(3, -1).T.astype(float)
+    response = design @ [1, 2, 3] + 3 * generator.standard_normal(len(design))
+    assert share(np.column_stack([design, response])) == 1
+    assert share(np.repeat(design, generator.poisson(3, len(design)), axis=0)) == 1
+
+
+def test_a_clock_is_no_sorted_column():
+    generator = np.random.default_rng(10)
+    x = autoregressive(np.full(4, 0.9), 1000, generator)
+    clock, year = np.arange(1000) * 60.0 + generator.uniform(-10, 10, 1000), 1900 + np.arange(1000) // 4
+    assert share(np.column_stack([clock, year, x])) < 0.2
+
+
 def test_categories_do_not_count_and_rows_of_one_regime_are_compared():
     generator = np.random.default_rng(2)
     x = autoregressive(np.full(4, 0.9), 1200, generator)
