@@ -41,18 +41,18 @@ def independent_share(z: np.ndarray, regime: np.ndarray) -> float:
     """
     n = len(z)
     stretch = np.cumsum(np.diff(regime, prepend=regime[:1]) != 0)
-    starts = {steps: spaced_rows(np.flatnonzero(stretch[:-steps] == stretch[steps:]), SEEN) for steps in (NEAR, FAR)}
-    counts = np.flatnonzero(~find_categories(z)) if len(starts[NEAR]) >= FEWEST else starts[NEAR][:0]
-    if n <= FEWEST or len(counts) < 2:
+    near, far = (spaced_rows(np.flatnonzero(stretch[:-steps] == stretch[steps:]), SEEN) for steps in (NEAR, FAR))
+    counts = np.flatnonzero(~find_categories(z))
+    if len(near) < FEWEST or len(counts) < 2:
         return 1.0
-    steps = FAR if len(starts[FAR]) >= FEWEST else NEAR
-    if _is_sorted(z, counts, starts[steps], steps):
+    starts, steps = (far, FAR) if len(far) >= FEWEST else (near, NEAR)
+    if _is_sorted(z, counts, starts, steps):
         return 1.0
-    coefficients = _fit_coefficients(z, counts, starts[NEAR], NEAR)
-    if np.sort(coefficients)[(len(counts) - 1) // 2] < max(LEAST, ERRORS / np.sqrt(len(starts[NEAR]))):
+    coefficients = _fit_coefficients(z, counts, near, NEAR)
+    if np.sort(coefficients)[(len(counts) - 1) // 2] < max(LEAST, ERRORS / np.sqrt(len(near))):
         return 1.0
     if steps > NEAR:
-        coefficients = _fit_coefficients(z, counts, starts[steps], steps)
+        coefficients = _fit_coefficients(z, counts, starts, steps)
     product = np.outer(coefficients, coefficients)[np.triu_indices(len(counts), 1)]
     share = float(np.mean((1 - product) / (1 + product)))
     return 1.0 if share > SLIGHT else max(share, FEWEST / n)
