@@ -18,13 +18,20 @@ def probabilities(draw):
 @settings(max_examples=200, deadline=None)
 @given(direct=probabilities())
 def test_greedy_decoding_edge_by_edge(direct):
-    """networkx is asked for a path back before every edge."""
+    """networkx is asked for a path back and for colliders before every edge."""
+
+    def meets(cause, effect):
+        return any(not joined[other, cause] and other != cause for other in graph.predecessors(effect))
+
+    joined = direct + direct.T > 0.5
     graph = nx.DiGraph()
     graph.add_nodes_from(range(len(direct)))
     pairs = [(i, j) for i in range(len(direct)) for j in range(i) if direct[i, j] + direct[j, i] > 0.5]
     for i, j in sorted(pairs, key=lambda pair: -abs(direct[pair] - direct[pair[::-1]])):
         i, j = (i, j) if direct[i, j] > direct[j, i] else (j, i)
-        graph.add_edge(*((j, i) if nx.has_path(graph, j, i) else (i, j)))
+        doubtful = direct[i, j] < 2 * direct[j, i] and not nx.has_path(graph, i, j)
+        turned = nx.has_path(graph, j, i) or (doubtful and meets(i, j) and not meets(j, i))
+        graph.add_edge(*((j, i) if turned else (i, j)))
     assert nx.is_directed_acyclic_graph(graph)
     assert np.argwhere(decode_dag(direct)).tolist() == sorted([list(edge) for edge in graph.edges])
 
@@ -47,3 +54,13 @@ def test_the_least_certain_edge_of_a_cycle_is_turned_round():
     direct = np.zeros((4, 4))
     direct[0, 1], direct[1, 2], direct[2, 0], direct[2, 3] = 0.6, 0.9, 0.8, 0.7
     assert np.argwhere(decode_dag(direct)).tolist() == [[1, 0], [1, 2], [2, 0], [2, 3]]
+
+
+def test_a_doubtful_edge_makes_no_collider_but_a_probable_one_does():
+    direct = np.array([[0, 0.9, 0], [0.05, 0, 0.4], [0, 0.55, 0]])
+    assert np.argwhere(decode_dag(direct)).tolist() == [[0, 1], [1, 2]]
+    direct[1, 2] = 0.2
+    assert np.argwhere(decode_dag(direct)).tolist() == [[0, 1], [2, 1]]
+    direct[0, 2] = 0.6  # now the causes are joined
+    direct[1, 2] = 0.4
+    assert np.argwhere(decode_dag(direct)).tolist() == [[0, 1], [0, 2], [2, 1]]

@@ -8,8 +8,10 @@ import numpy as np
 def decode_dag(direct: np.ndarray, threshold: float = 0.5) -> np.ndarray:
     """Every pair that is joined, either way, with a probability above a threshold, in its more probable direction, but for directed cycles.
 
-    The pairs whose directions differ most in probability come first; an edge that would close a cycle with those before is turned round. Greedy: no
-    sum of probabilities need be the largest there is. Pairs are judged as such because a direction that no data can tell is worth 0.5 at most.
+    The pairs whose directions differ most in probability come first; an edge that would close a cycle with those before is turned round. So is one
+    that would meet an earlier edge in a collider of two causes that are not joined, where the other direction meets none and is more than half as
+    probable: colliders can be told from data, so causes that nobody can tell hardly make one. Greedy: no sum of probabilities need be the largest
+    there is. Pairs are judged as such because a direction that no data can tell is worth 0.5 at most.
 
     Parameters
     ----------
@@ -29,11 +31,13 @@ def decode_dag(direct: np.ndarray, threshold: float = 0.5) -> np.ndarray:
     d = len(direct)
     adjacency = np.zeros((d, d), bool)
     reached = np.eye(d, dtype=bool)  # [i, j]: i is j or an ancestor of j
-    first, second = np.nonzero(np.triu(direct + direct.T > threshold, 1))
+    joined = (direct + direct.T > threshold) | reached
+    first, second = np.nonzero(np.triu(joined, 1))
     margin = direct[first, second] - direct[second, first]
     for k in np.argsort(-np.abs(margin), kind="stable"):
         i, j = (first[k], second[k]) if margin[k] >= 0 else (second[k], first[k])
-        if reached[j, i]:
+        doubtful = direct[i, j] < 2 * direct[j, i] and not reached[i, j]
+        if reached[j, i] or (doubtful and (adjacency[:, j] & ~joined[i]).any() and not (adjacency[:, i] & ~joined[j]).any()):
             i, j = j, i
         adjacency[i, j] = True
         reached |= reached[:, i, None] & reached[j]
