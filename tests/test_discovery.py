@@ -8,6 +8,7 @@ import pytest
 
 import seacausal
 from seacausal import DataError, Dataset, Simulation, discover, simulate_dataset
+from seacausal.data import EdgeProbabilities
 from seacausal.discovery import Link
 from seacausal.graph.metrics import score_average_precision
 
@@ -138,6 +139,14 @@ def test_networkx_has_all_variables_and_the_edges(chain):
     exported = graph.to_networkx()
     assert set(exported) == set(chain.columns)
     assert {(c, e): d["probability"] for c, e, d in exported.edges(data=True)} == {edge[:2]: edge.probability for edge in graph.edges()}
+
+
+def test_networkx_without_cycles_joins_what_either_direction_does():
+    tell = np.array([[0, 0.48, 0.0], [0.47, 0, 0.7], [0.6, 0.2, 0]])
+    graph = replace(discover(np.random.default_rng(0).standard_normal((50, 3))), estimate=EdgeProbabilities(tell, ("a", "b", "c")))
+    assert set(graph.to_networkx().edges) == {("b", "c"), ("c", "a")}
+    assert set(graph.to_networkx(acyclic=True).edges) == {("b", "c"), ("c", "a"), ("b", "a")}
+    assert set(graph.to_networkx(0.99, acyclic=True)) == {"a", "b", "c"}
 
 
 def test_edges_are_sorted_and_follow_the_threshold(chain):

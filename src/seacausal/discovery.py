@@ -19,6 +19,7 @@ from seacausal.aggregate.network import Network, PaperNetwork, load_weights
 from seacausal.config import DiscoverConfig, check_threshold
 from seacausal.data import Dataset, Degenerate, EdgeProbabilities
 from seacausal.errors import CheckpointError, DataError
+from seacausal.graph.decoding import decode_dag
 from seacausal.io.cells import Place, keep_finite
 from seacausal.io.files import as_path
 from seacausal.io.results import format_edges_csv, format_graphml, format_json, prepare_folder, write_results
@@ -103,13 +104,23 @@ class CausalGraph:
         pairs = np.argwhere(self.estimate.undecided(level)).tolist()
         return sorted((Link(self.names[i], self.names[j], float(both[i, j])) for i, j in pairs), key=lambda link: -link.probability)
 
-    def to_networkx(self, threshold: float | None = None) -> networkx.DiGraph:
-        """All variables, and the edges above the threshold with their `probability`."""
+    def to_networkx(self, threshold: float | None = None, *, acyclic: bool = False) -> networkx.DiGraph:
+        """All variables, and the edges above the threshold with their `probability`.
+
+        Parameters
+        ----------
+        acyclic
+            Every pair that is joined, either way, with a probability above the threshold, in one direction each and without directed cycles, for
+            what needs a DAG; see `graph.decoding.decode_dag`.
+        """
         import networkx
 
+        level = self.config.threshold if threshold is None else check_threshold(threshold)
+        found = decode_dag(self.probabilities, level) if acyclic else self.probabilities > level
         graph = networkx.DiGraph()
         graph.add_nodes_from(self.names)
-        graph.add_edges_from((cause, effect, {"probability": p}) for cause, effect, p in self.edges(threshold))
+        for i, j in np.argwhere(found).tolist():
+            graph.add_edge(self.names[i], self.names[j], probability=float(self.probabilities[i, j]))
         return graph
 
     def plot(self, threshold: float | None = None, *, reference: np.ndarray | None = None) -> Figure:
