@@ -141,6 +141,13 @@ def test_missing_rows_are_dropped_on_request(frame, table, tmp_path, capsys):
     assert run("discover", path, "--out", tmp_path / "r", "--missing", "drop") == 0
     assert "Dropped 1 row with" in capsys.readouterr().out
     assert json.loads((tmp_path / "r" / "result.json").read_text())["data"]["dropped rows"] == 1
+    changed.loc[4] = np.nan
+    assert run("discover", table(changed), "--out", tmp_path / "r", "--missing", "impute") == 0
+    rows, columns = changed.shape
+    out = capsys.readouterr().out
+    assert "Dropped 1 row without values." in out
+    assert f"Imputed 1 of {(rows - 1) * columns:,} values, for which {rows - 1:,} rows count as " in out
+    assert json.loads((tmp_path / "r" / "result.json").read_text())["data"]["imputed cells"] == 1
 
 
 def test_config_file_lies_between_defaults_and_flags(table, tmp_path, capsys):

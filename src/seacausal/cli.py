@@ -132,8 +132,8 @@ class Discover:
     """How the graph is found."""
     interventions: Optional[str] = None  # noqa: UP045 - tyro checks `str | None` through typeguard, whose import takes 0.05 s
     """Column that names the variables intervened on in each row: empty for none, several split by commas."""
-    missing: Literal["error", "drop"] = "error"
-    """What to do with rows that have missing or infinite values."""
+    missing: Literal["error", "drop", "impute"] = "error"
+    """What to do about missing or infinite values: refuse them, leave their rows out, or fill them in from what the other columns say."""
     index: Optional[int] = None  # noqa: UP045
     """Which data set of an .npz file that holds several, from 0."""
     adapter: Optional[Path] = None  # noqa: UP045
@@ -249,15 +249,18 @@ def _notes(graph: CausalGraph) -> list[str]:
     """What the user should know of the columns and rows."""
     found = []
     if graph.dataset["dropped rows"]:
-        dropped = graph.dataset["dropped rows"]
-        found.append(f"Dropped {dropped:,} row{'s' * (dropped > 1)} with missing or infinite values.")
+        dropped, why = graph.dataset["dropped rows"], "without" if graph.dataset["imputed cells"] else "with missing or infinite"
+        found.append(f"Dropped {dropped:,} row{'s' * (dropped > 1)} {why} values.")
     if graph.dataset["outlying rows"]:
         rows = [f"{row + 1:,}" for row in graph.dataset["outlying rows"]]
         found.append(
             f"Rows far off in many columns, which fit no relation between these and were left out (--keep-outliers keeps them): {_list(rows)}."
         )
     rows, worth = graph.dataset["rows"] - len(graph.dataset["outlying rows"]), graph.dataset["independent rows"]
-    if worth < rows:
+    if graph.dataset["imputed cells"]:
+        cells, of = graph.dataset["imputed cells"], graph.dataset["rows"] * graph.dataset["variables"]
+        found.append(f"Imputed {cells:,} of {of:,} values, for which {rows:,} rows count as {worth:,}.")
+    if graph.dataset["serial"]:
         found.append(
             f"Each row resembles the one before, as in time series: {rows:,} rows count as {worth:,} independent ones (--no-serial counts them all). "
             "Causes that take longer than a row are not looked for; give what grows or wanders as changes."

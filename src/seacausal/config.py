@@ -20,7 +20,7 @@ class DiscoverConfig:
     """How a graph is found. Every field is also a flag of `seacausal discover` and a key of its `--config` file."""
 
     seed: int = 0
-    """Seed of subsets and rows."""
+    """Seed of subsets, rows and what is imputed."""
     threshold: float = 0.5
     """An edge is drawn, listed and saved where its probability exceeds this."""
     subsets: Optional[int] = None  # noqa: UP045 - tyro checks `int | None` through typeguard, whose import takes 0.05 s

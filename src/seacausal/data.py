@@ -18,7 +18,7 @@ class Dataset:
     """A numeric table, with the variables that were intervened on in each row."""
 
     values: np.ndarray
-    """(n, d) float, finite; NaN for a missing value until `discover` refuses it or drops its row."""
+    """(n, d) float, finite; NaN for a missing value until `discover` refuses it, drops its row or imputes it."""
     names: tuple[str, ...]
     """d distinct names."""
     regime: np.ndarray
@@ -29,6 +29,8 @@ class Dataset:
     """(d, d) bool, the true graph where it is known; `adjacency[i, j]` is i -> j. It has cycles only where feedback was simulated."""
     dropped_rows: int = 0
     """Rows left out while reading, because a value was missing."""
+    imputed_cells: int = 0
+    """Missing values that were imputed while reading."""
     categories: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Names of the columns that were text, and the categories that 0, 1, ... stand for there."""
 
@@ -52,6 +54,11 @@ class Dataset:
         n, d = values.shape
         names = tuple(f"X{i + 1}" for i in range(d)) if names is None else names
         return cls(values, names, np.zeros(n, np.int32), np.zeros((1, d), bool), adjacency)
+
+    @property
+    def known_pairs(self) -> float:
+        """Share of the pairs of values in a row of which neither was imputed, had chance chosen: what a row is worth to statistics of pairs."""
+        return (1 - self.imputed_cells / max(self.values.size, 1)) ** 2
 
     @property
     def interventional(self) -> bool:

@@ -196,7 +196,7 @@ def discover(
     interventions
         The column that names the variables intervened on in each row (empty for none, several split by commas), or a sequence of n such entries.
     missing
-        "error" refuses missing and infinite values, "drop" leaves their rows out.
+        "error" refuses missing and infinite values, "drop" leaves their rows out, "impute" fills them in from the other columns (`io.impute`).
     index
         Which data set of an `.npz` file that holds several.
     names
@@ -243,16 +243,18 @@ def discover(
     begin("read")
     started = time.perf_counter()
     if isinstance(data, Dataset):
-        dataset = keep_finite(data, Place("the data set"), missing=missing)
+        dataset = keep_finite(data, Place("the data set"), missing=missing, seed=settings.seed)
     else:
-        dataset = read_table(data, interventions=interventions, missing=missing, index=index, names=names)
+        dataset = read_table(data, interventions=interventions, missing=missing, index=index, names=names, seed=settings.seed)
     seconds = {"read": time.perf_counter() - started}
     settings = _settle(settings, network, len(dataset.names))
     direct, views, spent, subsets = _infer(dataset, settings, network, begin)
     facts = {
         "rows": len(dataset.values),
         "independent rows": views.rows,
+        "serial": views.serial,
         "dropped rows": dataset.dropped_rows,
+        "imputed cells": dataset.imputed_cells,
         "outlying rows": list(views.outlying),
         "categories": dict(dataset.categories),
         "normal scores": list(views.scored),

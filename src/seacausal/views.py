@@ -55,7 +55,9 @@ class Views:
     outlying: tuple[int, ...]
     """Numbers of the rows that fit nothing and were left out."""
     rows: int
-    """How many independent rows the others are worth: n without those, or fewer where each row resembles the one before."""
+    """How many independent rows the others are worth: n without those, or fewer where values were imputed or each row resembles the one before."""
+    serial: bool
+    """Whether each row resembles the one before."""
     seconds: dict[str, float]
     """Wall time of each stage."""
     local: tuple[np.ndarray, LocalEstimates] | None
@@ -126,7 +128,8 @@ def view_dataset(
     gram = gram_matrix(z)
     # Sums of heavy columns are sums as they are.
     degenerate = _name_degenerate((plain.T @ plain if columns else gram[1 : 1 + d, 1 : 1 + d]) / n, dataset, kept)
-    share = independent_share(z, dataset.regime) if serial else 1.0
+    following = independent_share(z, dataset.regime) if serial else 1.0
+    share = following * dataset.known_pairs
     worth = round(share * n)
     rows = min(rows, worth)
     channels: dict[str, np.ndarray] = {}
@@ -182,7 +185,7 @@ def view_dataset(
         estimates = estimate(subset.variables)
         channels |= pool_estimates(estimates, subset.variables, d)
         local = subset.variables, estimates
-    return Views(channels, kept, degenerate, scored, unmoved, tuple(np.flatnonzero(outlying).tolist()), worth, clock.stop(), local)
+    return Views(channels, kept, degenerate, scored, unmoved, tuple(np.flatnonzero(outlying).tolist()), worth, following < 1, clock.stop(), local)
 
 
 def view_marginals(
@@ -223,7 +226,7 @@ def view_marginals(
     n, d = z.shape
     degenerate = _name_degenerate(z.T @ z / n, dataset, kept)
     if d < SUBSET_SIZE or subsets < 1:
-        return Views({}, kept, degenerate, (), (), (), n, clock.stop(), None)
+        return Views({}, kept, degenerate, (), (), (), n, False, clock.stop(), None)
     values = dataset.values[:, kept] if scale else z
     channel = _score_pairs(statistic, values)
     scores = channel if guide in (None, statistic) else _score_pairs(guide, values)
@@ -240,7 +243,7 @@ def view_marginals(
     begin("sample")
     variables = _draw(sampler, scores, subsets, seed, believe if predict else None).variables
     begin("estimate")
-    return Views({statistic: channel}, kept, degenerate, (), (), (), n, clock.stop(), (variables, estimate(variables)))
+    return Views({statistic: channel}, kept, degenerate, (), (), (), n, False, clock.stop(), (variables, estimate(variables)))
 
 
 class _Clock:

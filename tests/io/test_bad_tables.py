@@ -90,7 +90,8 @@ def test_too_few_rows_are_left():
     text = message(values, missing="drop")
     assert text.startswith("There must be at least 30 rows; found 27 in the array after 9 with missing or infinite values were dropped")
     assert "9 of them for column 'X3'" in text
-    assert "`missing` must be 'error' or 'drop'; found 'impute'." in message(values, missing="impute")
+    assert "Impute values (`--missing impute`), or drop columns." in text
+    assert "`missing` must be one of error, drop, impute; found 'fill'." in message(values, missing="fill")
 
 
 # ---------------------------------------------------------------- bad files

@@ -20,7 +20,8 @@ import numpy as np
 from seacausal.data import Dataset
 from seacausal.errors import DataError
 
-Missing = Literal["error", "drop"]
+Missing = Literal["error", "drop", "impute"]
+MIN_ROWS = 30
 
 MISSING = frozenset({"", "na", "nan", "null"})
 """Text cells, in lower case and without spaces around, that hold no value."""
@@ -90,8 +91,8 @@ def to_numbers(cells: np.ndarray | Sequence[object], name: str, place: Place) ->
     return values
 
 
-def keep_finite(dataset: Dataset, place: Place, *, missing: Missing) -> Dataset:
-    """Refuse missing and infinite values, or leave out the rows that hold one.
+def keep_finite(dataset: Dataset, place: Place, *, missing: Missing, seed: int = 0) -> Dataset:
+    """Refuse missing and infinite values, leave out the rows that hold one, or impute them.
 
     Parameters
     ----------
@@ -100,26 +101,25 @@ def keep_finite(dataset: Dataset, place: Place, *, missing: Missing) -> Dataset:
     place
         Where its rows stand, before any is left out.
     missing
-        "error" or "drop"; the rows dropped are counted in `dropped_rows`, and regimes that lost all their rows go with them.
+        "error", "drop" or "impute". Rows dropped are counted in `dropped_rows`, and regimes that lost all their rows go with them; cells imputed are
+        counted in `imputed_cells`, and only rows without any value are dropped.
+    seed
+        Of what is imputed.
 
     Raises
     ------
     DataError
-        If a value is not finite and `missing` is "error"; names the first in reading order and counts them all.
+        If a value is not finite and `missing` is "error"; names the first in reading order and counts them all. If a column has fewer than
+        `MIN_ROWS` values to impute the others from.
     """
     bad = ~np.isfinite(dataset.values)
     if not bad.any():
         return dataset
     rows = bad.any(axis=1)
     if missing == "drop":
-        used, regime = np.unique(dataset.regime[~rows], return_inverse=True)
-        return dataclasses.replace(
-            dataset,
-            values=dataset.values[~rows],
-            regime=regime.astype(dataset.regime.dtype),
-            targets=dataset.targets[used],
-            dropped_rows=dataset.dropped_rows + int(rows.sum()),
-        )
+        return _drop_rows(dataset, rows)
+    if missing == "impute":
+        return _impute(_drop_rows(dataset, bad.all(axis=1)), place, seed)
     row = int(rows.argmax())
     column = int(bad[row].argmax())
     found = "a missing value" if np.isnan(dataset.values[row, column]) else "an infinite value"
@@ -127,8 +127,34 @@ def keep_finite(dataset: Dataset, place: Place, *, missing: Missing) -> Dataset:
     count = "the only such cell" if total == 1 else f"the first of {total} missing or infinite cells ({rows.sum()} rows, {columns} columns)"
     raise DataError(
         f"Column {dataset.names[column]!r} must hold finite numbers; found {found} in {place.row(row)}, {count}. "
-        "Correct or impute the cells, or leave their rows out with missing='drop' (`--missing drop`)."
+        "Correct the cells, impute them with missing='impute' (`--missing impute`), or leave their rows out with missing='drop' (`--missing drop`)."
     )
+
+
+def _drop_rows(dataset: Dataset, rows: np.ndarray) -> Dataset:
+    """The data set without some rows, and without the regimes that have no others."""
+    used, regime = np.unique(dataset.regime[~rows], return_inverse=True)
+    return dataclasses.replace(
+        dataset,
+        values=dataset.values[~rows],
+        regime=regime.astype(dataset.regime.dtype),
+        targets=dataset.targets[used],
+        dropped_rows=dataset.dropped_rows + int(rows.sum()),
+    )
+
+
+def _impute(dataset: Dataset, place: Place, seed: int) -> Dataset:
+    from seacausal.io.impute import impute_missing
+
+    known = np.isfinite(dataset.values)
+    least = int(known.sum(0).argmin())
+    if known[:, least].sum() < MIN_ROWS:
+        raise DataError(
+            f"Every column must have at least {MIN_ROWS} finite values for the others to be imputed; found {known[:, least].sum()} in column "
+            f"{dataset.names[least]!r} of {place.label}. Drop the column."
+        )
+    values = impute_missing(dataset.values, dataset.regime, dataset.targets, seed=seed)
+    return dataclasses.replace(dataset, values=values, imputed_cells=dataset.imputed_cells + int((~known).sum()))
 
 
 def _to_number(cell: object) -> float | None:

@@ -32,7 +32,7 @@ def read_datasets(path: str | os.PathLike[str], *, missing: Missing = "error") -
     path
         An `.npz` file in the format of this module.
     missing
-        "drop" leaves out rows with a missing or infinite value, "error" refuses them.
+        "drop" leaves out rows with a missing or infinite value, "impute" fills these in, "error" refuses them.
 
     Raises
     ------

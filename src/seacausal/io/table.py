@@ -13,14 +13,14 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from seacausal.data import Dataset
 from seacausal.errors import DataError
 from seacausal.io.categories import to_categories
-from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_numbers
+from seacausal.io.cells import MIN_ROWS, Columns, Missing, Place, keep_finite, to_numbers
 from seacausal.io.files import existing_file
 from seacausal.io.interventions import parse_interventions
 from seacausal.io.layout import read_layout_file
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     import narwhals as nw
     from narwhals.typing import IntoDataFrame
 
-MIN_ROWS = 30
 MIN_VARIABLES = 2
 
 
@@ -43,6 +42,7 @@ def read_table(
     missing: Missing = "error",
     index: int | None = None,
     names: Sequence[str] | None = None,
+    seed: int = 0,
 ) -> Dataset:
     """Read a table of numbers, or of categories as text, one row a sample and one column a variable.
 
@@ -56,11 +56,13 @@ def read_table(
         itself has a comma quoted as in csv. The column is then no variable. Or one entry for each row: None, '', a name, or several names; it
         replaces what an .npz file says.
     missing
-        "error" refuses missing and infinite values, "drop" leaves out their rows and counts them in `dropped_rows`.
+        "error" refuses missing and infinite values, "drop" leaves out their rows, "impute" fills them in, see `seacausal.io.impute`; both are counted.
     index
         Which data set of an .npz file that holds several, counted from 0.
     names
         Names of the columns of an array; X1, X2, ... where absent.
+    seed
+        Of what is imputed.
 
     Returns
     -------
@@ -73,8 +75,8 @@ def read_table(
         If anything about the table is not as above, or it has fewer than `MIN_ROWS` rows or `MIN_VARIABLES` variables. The message names column
         and row (counted from 1, the header not counted) and says what to do.
     """
-    if missing not in ("error", "drop"):
-        raise DataError(f"`missing` must be 'error' or 'drop'; found {missing!r}.")
+    if missing not in get_args(Missing):
+        raise DataError(f"`missing` must be one of {', '.join(get_args(Missing))}; found {missing!r}.")
     column = interventions if isinstance(interventions, str) else None
     if interventions is not None and not isinstance(interventions, Iterable):
         raise DataError(f"`interventions` must be a column's name or one entry for each row; found {interventions!r}.")
@@ -95,22 +97,23 @@ def read_table(
         cells, columns = _split_interventions(columns, column)
         entries = cells if entries is None else entries
         dataset = _to_dataset(columns)
-    return _finish(dataset, entries, place, missing)
+    return _finish(dataset, entries, place, missing, seed)
 
 
-def _finish(dataset: Dataset, entries: Sequence[object] | None, place: Place, missing: Missing) -> Dataset:
+def _finish(dataset: Dataset, entries: Sequence[object] | None, place: Place, missing: Missing, seed: int) -> Dataset:
     """The data set with its interventions, once its size and values will do."""
     _check_variables(dataset.names, place)
     if len(dataset.values) < MIN_ROWS:
         raise DataError(f"There must be at least {MIN_ROWS} rows; found {len(dataset.values)} in {place.label}. Add rows.")
     if entries is not None:
         dataset = _with_interventions(dataset, entries, place)
-    finite = keep_finite(dataset, place, missing=missing)
+    finite = keep_finite(dataset, place, missing=missing, seed=seed)
     if len(finite.values) < MIN_ROWS:
         lost = (~np.isfinite(dataset.values)).sum(axis=0)
         raise DataError(
             f"There must be at least {MIN_ROWS} rows; found {len(finite.values)} in {place.label} after {finite.dropped_rows} with missing or "
-            f"infinite values were dropped, {lost.max()} of them for column {dataset.names[int(lost.argmax())]!r}. Impute values, or drop columns."
+            f"infinite values were dropped, {lost.max()} of them for column {dataset.names[int(lost.argmax())]!r}. "
+            "Impute values (`--missing impute`), or drop columns."
         )
     return finite
 
