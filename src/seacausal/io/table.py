@@ -56,7 +56,7 @@ def read_table(
         itself has a comma quoted as in csv. The column is then no variable. Or one entry for each row: None, '', a name, or several names; it
         replaces what an .npz file says.
     missing
-        "error" refuses missing and infinite values, "drop" leaves out their rows, "impute" fills them in, see `seacausal.io.impute`; both are counted.
+        "error" refuses missing and infinite values, "drop" leaves out their rows, "impute" fills them in (`seacausal.io.impute`); both are counted.
     index
         Which data set of an .npz file that holds several, counted from 0.
     names
