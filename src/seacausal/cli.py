@@ -136,6 +136,9 @@ class Discover:
     """What to do about missing or infinite values: refuse them, leave their rows out, or fill them in from what the other columns say."""
     index: Optional[int] = None  # noqa: UP045
     """Which data set of an .npz file that holds several, from 0."""
+    knowledge: Optional[Path] = None  # noqa: UP045
+    """TOML file of what is known beforehand: tiers = [["age"], ["dose", "response"]], forbidden = [["dose", "age"]], required = [["dose",
+    "response"]]; "*" in a forbidden edge stands for every variable."""
     adapter: Optional[Path] = None  # noqa: UP045
     """An adapter.safetensors of `seacausal finetune`, which changes the network and says which algorithm and statistic to use."""
     out: Path = Path("seacausal-out")
@@ -163,7 +166,7 @@ class Demo:
 def run_discover(arguments: list[str]) -> None:
     """`seacausal discover`."""
     options = parse(Discover, "discover", arguments)
-    source = {"interventions": options.interventions, "missing": options.missing, "index": options.index, "adapter": options.adapter}
+    source = {name: getattr(options, name) for name in ("interventions", "missing", "index", "knowledge", "adapter")}
     _discover_and_save(options.file, source, options)
 
 
@@ -265,6 +268,8 @@ def _notes(graph: CausalGraph) -> list[str]:
             f"Each row resembles the one before, as in time series: {rows:,} rows count as {worth:,} independent ones (--no-serial counts them all). "
             "Causes that take longer than a row are not looked for; give what grows or wanders as changes."
         )
+    if graph.dataset["knowledge"]:
+        found.append("Known beforehand: " + ", ".join(f"{len(rows)} {key}" for key, rows in graph.dataset["knowledge"].items()) + ".")
     for name, levels in graph.dataset["categories"].items():
         found.append(f"Text, numbered from 0 in this order: {name} ({_list(levels)}).")
     if graph.dataset["normal scores"]:

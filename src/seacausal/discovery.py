@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +22,7 @@ from seacausal.errors import CheckpointError, DataError
 from seacausal.graph.decoding import decode_dag
 from seacausal.io.cells import Place, keep_finite
 from seacausal.io.files import as_path
+from seacausal.io.knowledge import read_knowledge
 from seacausal.io.results import format_edges_csv, format_graphml, format_json, prepare_folder, write_results
 from seacausal.io.table import read_table
 
@@ -181,6 +182,7 @@ def discover(
     missing: Missing = "error",
     index: int | None = None,
     names: Sequence[str] | None = None,
+    knowledge: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     config: DiscoverConfig | None = None,
     network: Network | PaperNetwork | None = None,
     adapter: str | os.PathLike[str] | None = None,
@@ -201,6 +203,9 @@ def discover(
         Which data set of an `.npz` file that holds several.
     names
         Column names, for an array.
+    knowledge
+        What is known beforehand, a TOML file or a mapping: `{"tiers": [["age"], ["dose", "response"]], "forbidden": [["*", "age"]], "required":
+        [["dose", "response"]]}`, see `io.knowledge`. The probabilities are those given that; no edge that they leave goes against it.
     config, **options
         A `DiscoverConfig`, or its fields: `seed=1, threshold=0.7`.
     network
@@ -246,9 +251,12 @@ def discover(
         dataset = keep_finite(data, Place("the data set"), missing=missing, seed=settings.seed)
     else:
         dataset = read_table(data, interventions=interventions, missing=missing, index=index, names=names, seed=settings.seed)
+    known = None if knowledge is None else read_knowledge(knowledge, dataset.names)
     seconds = {"read": time.perf_counter() - started}
     settings = _settle(settings, network, len(dataset.names))
     direct, views, spent, subsets = _infer(dataset, settings, network, begin)
+    if known is not None:
+        direct = known.condition(direct)
     facts = {
         "rows": len(dataset.values),
         "independent rows": views.rows,
@@ -263,6 +271,7 @@ def discover(
         "intervened rows": int(dataset.targets[dataset.regime].any(1).sum()),
         "intervened variables": [dataset.names[i] for i in np.flatnonzero(dataset.targets[np.unique(dataset.regime)].any(0))],
         "unmoved targets": list(views.unmoved),
+        "knowledge": known.given if known else {},
     }
     hashes = network and network.sha256, change and change.sha256
     return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, views.degenerate, hashes[0], seconds | spent, hashes[1])

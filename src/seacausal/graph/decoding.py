@@ -8,10 +8,11 @@ import numpy as np
 def decode_dag(direct: np.ndarray, threshold: float = 0.5) -> np.ndarray:
     """Every pair that is joined, either way, with a probability above a threshold, in its more probable direction, but for directed cycles.
 
-    The pairs whose directions differ most in probability come first; an edge that would close a cycle with those before is turned round. So is one
-    that would meet an earlier edge in a collider of two causes that are not joined, where the other direction meets none and is more than half as
-    probable: colliders can be told from data, so causes that nobody can tell hardly make one. Greedy: no sum of probabilities need be the largest
-    there is. Pairs are judged as such because a direction that no data can tell is worth 0.5 at most.
+    The pairs whose directions differ most in probability come first; an edge that would close a cycle with those before is turned round, or left out
+    where the other direction is impossible. Turned round, too, is one that would meet an earlier edge in a collider of two causes that are not
+    joined, where the other direction meets none and is more than half as probable: colliders can be told from data, so causes that nobody can tell
+    hardly make one. Greedy: no sum of probabilities need be the largest there is. Pairs are judged as such because a direction that no data can tell
+    is worth 0.5 at most.
 
     Parameters
     ----------
@@ -39,6 +40,8 @@ def decode_dag(direct: np.ndarray, threshold: float = 0.5) -> np.ndarray:
         doubtful = direct[i, j] < 2 * direct[j, i] and not reached[i, j]
         if reached[j, i] or (doubtful and (adjacency[:, j] & ~joined[i]).any() and not (adjacency[:, i] & ~joined[j]).any()):
             i, j = j, i
+            if direct[i, j] == 0:
+                continue
         adjacency[i, j] = True
         reached |= reached[:, i, None] & reached[j]
     return adjacency

@@ -115,11 +115,12 @@ def keep_finite(dataset: Dataset, place: Place, *, missing: Missing, seed: int =
     bad = ~np.isfinite(dataset.values)
     if not bad.any():
         return dataset
-    rows = bad.any(axis=1)
+    lost = bad.sum(axis=1)
+    rows = lost > 0
     if missing == "drop":
         return _drop_rows(dataset, rows)
     if missing == "impute":
-        return _impute(_drop_rows(dataset, bad.all(axis=1)), place, seed)
+        return _impute(_drop_rows(dataset, lost == len(dataset.names)), place, seed)
     row = int(rows.argmax())
     column = int(bad[row].argmax())
     found = "a missing value" if np.isnan(dataset.values[row, column]) else "an infinite value"
