@@ -150,6 +150,15 @@ def test_missing_rows_are_dropped_on_request(frame, table, tmp_path, capsys):
     assert json.loads((tmp_path / "r" / "result.json").read_text())["data"]["imputed cells"] == 1
 
 
+def test_columns_that_are_no_variables_and_rows_that_are_not_meant(frame, table, tmp_path, capsys):
+    changed = frame.assign(who=["sham", "b", "", "gene"] * (len(frame) // 4), id=[f"s{i}" for i in range(len(frame))])
+    options = ["--interventions", "who", "--control", "sham", "--other-targets", "drop", "--ignore", "id", "c"]
+    assert run("discover", table(changed), *options, "--out", tmp_path / "r") == 0
+    out = capsys.readouterr().out
+    assert f"{len(frame) * 3 // 4:,} rows, 3 variables, {len(frame) // 4} rows with interventions on 1 variable." in out
+    assert f"Left out {len(frame) // 4} rows of interventions on what is no column." in out
+
+
 def test_config_file_lies_between_defaults_and_flags(table, tmp_path, capsys):
     config = tmp_path / "run.toml"
     config.write_text('threshold = 0.2\nseed = 9\nscale = false\nmissing = "drop"\n')

@@ -28,7 +28,7 @@ Flat = tyro.conf.OmitArgPrefixes
 
 USAGE = """usage: seacausal COMMAND [OPTIONS]      (seacausal COMMAND --help lists the options)
 
-  discover FILE       a causal graph from a table (CSV, TSV, Parquet, .npz, .npy)
+  discover FILE       a causal graph from a table (CSV, TSV, Parquet, .h5ad, .npz, .npy)
   algorithms          the local estimators, statistics and samplers
   demo                discover on the Sachs protein data that come with seacausal
   simulate FILE.npz   a data set with its true graph; --expression: of single cells; --recipe: many, or those of the SEA paper
@@ -127,11 +127,19 @@ class Discover:
     """Find the causal graph behind a table."""
 
     file: tyro.conf.Positional[Path]
-    """CSV, TSV, Parquet, .npz or .npy file: a row a sample, a column a variable."""
+    """CSV, TSV, Parquet, .h5ad, .npz or .npy file: a row a sample, a column a variable."""
     settings: DiscoverConfig = field(default_factory=DiscoverConfig)
     """How the graph is found."""
     interventions: Optional[str] = None  # noqa: UP045 - tyro checks `str | None` through typeguard, whose import takes 0.05 s
-    """Column that names the variables intervened on in each row: empty for none, several split by commas."""
+    """Column that names the variables intervened on in each row: empty for none, several split by commas or plus signs."""
+    control: Optional[str] = None  # noqa: UP045
+    """What that column says where nothing was intervened on, beside nothing at all: non-targeting, say."""
+    other_targets: Literal["error", "drop"] = "error"
+    """What to do with rows whose interventions are on what is no column: refuse them, or leave them out."""
+    columns: tuple[str, ...] = ()
+    """The columns that are variables; all by default."""
+    ignore: tuple[str, ...] = ()
+    """Columns that are no variables, such as identifiers and dates."""
     missing: Literal["error", "drop", "impute"] = "error"
     """What to do about missing or infinite values: refuse them, leave their rows out, or fill them in from what the other columns say."""
     index: Optional[int] = None  # noqa: UP045
@@ -166,7 +174,8 @@ class Demo:
 def run_discover(arguments: list[str]) -> None:
     """`seacausal discover`."""
     options = parse(Discover, "discover", arguments)
-    source = {name: getattr(options, name) for name in ("interventions", "missing", "index", "knowledge", "adapter")}
+    names = ("interventions", "control", "other_targets", "columns", "ignore", "missing", "index", "knowledge", "adapter")
+    source = {name: getattr(options, name) for name in names}
     _discover_and_save(options.file, source, options)
 
 
@@ -254,6 +263,8 @@ def _notes(graph: CausalGraph) -> list[str]:
     if graph.dataset["dropped rows"]:
         dropped, why = graph.dataset["dropped rows"], "without" if graph.dataset["imputed cells"] else "with missing or infinite"
         found.append(f"Dropped {dropped:,} row{'s' * (dropped > 1)} {why} values.")
+    if graph.dataset["foreign rows"]:
+        found.append(f"Left out {graph.dataset['foreign rows']:,} rows of interventions on what is no column.")
     if graph.dataset["outlying rows"]:
         rows = [f"{row + 1:,}" for row in graph.dataset["outlying rows"]]
         found.append(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from seacausal.io.cells import Missing
+    from seacausal.io.table import OtherTargets
     from seacausal.report.painter import Painter
     from seacausal.views import Views
 
@@ -179,6 +180,10 @@ def discover(
     data: Any,
     *,
     interventions: str | Sequence[Any] | None = None,
+    control: str | None = None,
+    other_targets: OtherTargets = "error",
+    columns: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
     missing: Missing = "error",
     index: int | None = None,
     names: Sequence[str] | None = None,
@@ -194,9 +199,16 @@ def discover(
     Parameters
     ----------
     data
-        A path (CSV, TSV, Parquet, `.npz`, `.npy`), a pandas, polars or pyarrow frame, an (n, d) array, or a `Dataset`.
+        A path (CSV, TSV, Parquet, `.h5ad`, `.npz`, `.npy`), a pandas, polars or pyarrow frame, an AnnData, an (n, d) array, or a `Dataset`.
     interventions
-        The column that names the variables intervened on in each row (empty for none, several split by commas), or a sequence of n such entries.
+        The column that names the variables intervened on in each row (empty for none, several split by commas or plus signs), or a sequence of n
+        such entries.
+    control
+        What stands there for no intervention, beside nothing at all.
+    other_targets
+        "error" refuses interventions on what is no column, "drop" leaves their rows out.
+    columns, ignore
+        The columns that are variables, all by default; or those that are none.
     missing
         "error" refuses missing and infinite values, "drop" leaves their rows out, "impute" fills them in from the other columns (`io.impute`).
     index
@@ -250,7 +262,18 @@ def discover(
     if isinstance(data, Dataset):
         dataset = keep_finite(data, Place("the data set"), missing=missing, seed=settings.seed)
     else:
-        dataset = read_table(data, interventions=interventions, missing=missing, index=index, names=names, seed=settings.seed)
+        dataset = read_table(
+            data,
+            interventions=interventions,
+            control=control,
+            other_targets=other_targets,
+            columns=columns,
+            ignore=ignore,
+            missing=missing,
+            index=index,
+            names=names,
+            seed=settings.seed,
+        )
     known = None if knowledge is None else read_knowledge(knowledge, dataset.names)
     seconds = {"read": time.perf_counter() - started}
     settings = _settle(settings, network, len(dataset.names))
@@ -263,6 +286,7 @@ def discover(
         "serial": views.serial,
         "dropped rows": dataset.dropped_rows,
         "imputed cells": dataset.imputed_cells,
+        "foreign rows": dataset.foreign_rows,
         "outlying rows": list(views.outlying),
         "categories": dict(dataset.categories),
         "normal scores": list(views.scored),

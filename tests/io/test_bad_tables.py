@@ -140,7 +140,7 @@ def test_one_variable(table):
 def test_unknown_suffixes(name, table):
     suffix = Path(name).suffix
     text = message(table(name=name))
-    assert f"must be one of .csv, .tsv, .txt, .parquet, .npz, .npy; found {suffix or 'none'!r} in {name!r}" in text
+    assert f"must be one of .csv, .tsv, .txt, .parquet, .h5ad, .npz, .npy; found {suffix or 'none'!r} in {name!r}" in text
 
 
 def test_suffixes_may_be_upper_case(table):
@@ -312,6 +312,29 @@ def test_unknown_intervention_names(table):
     )
     assert "found 'control' in row 2 of the array. The variables are 'X1', 'X2'." in message(random_values(d=2), interventions=[None, "control"] * 18)
     assert "found '7' in row 1" in message(random_values(d=2), interventions=[7] * 36)
+    text = message(random_values(d=2), interventions=[None, "sham"] * 18)
+    assert text.endswith(
+        "or say control='sham' (`--control`) if it means that; other_targets='drop' (`--other-targets drop`) leaves out rows with "
+        "interventions on what is no column."
+    )
+    assert "found 29 in the array after 7 with interventions on what is" in message(
+        random_values(d=2), interventions=["sham"] * 7 + [None] * 29, other_targets="drop"
+    )
+
+
+def test_choices_that_make_no_sense(table):
+    path = table()
+    assert "`columns` must name columns of table.csv; found 'raf'. Did you mean 'Raf'?" in message(path, columns=["raf", "Mek"])
+    assert "`ignore` must name columns of table.csv; found 't'." in message(path, ignore=["t"])
+    assert "`ignore` must be a list of names; found the text 'Raf'. Write ['Raf']." in message(path, ignore="Raf")
+    assert "`columns` and `ignore` must not be given together" in message(path, columns=["Raf"], ignore=["Mek"])
+    assert "`columns` picks columns of text, Parquet, h5ad and frames only" in message(random_values(d=3), columns=["X1", "X2"])
+    assert "There must be at least 2 variables; found 1 in table.csv ('Raf')" in message(path, ignore=["Mek", "Erk"])
+    assert "`control` must be a text that stands among the `interventions`; found 'wt' with None" in message(path, control="wt")
+    assert "`control` must not be a variable; found 'X1', which is a column of the array" in message(
+        random_values(d=2), interventions=["X1"] * 36, control="X1"
+    )
+    assert "`other_targets` must be 'error' or 'drop'; found 'keep'" in message(path, other_targets="keep")
 
 
 def test_interventions_of_the_wrong_length():
@@ -324,7 +347,7 @@ def test_sources_that_are_no_table():
     assert "found a lazy LazyFrame. Call collect() on it first." in message(pl.LazyFrame({"a": [1.0]}))
     for source in ([[1.0, 2.0]], {"a": [1.0]}, None, pd.Series([1.0]), pl.Series([1.0])):
         text = message(source)
-        assert text.startswith("The table must be a path, a pandas, polars or pyarrow frame, or a 2-D numpy array; found ")
+        assert text.startswith("The table must be a path, a pandas, polars or pyarrow frame, an AnnData or a 2-D array; found ")
         assert type(source).__name__ in text
     assert "must have two axes, rows and variables; found shape (36,)" in message(random_values()[:, 0])
     assert "must hold numbers; found complex128" in message(random_values() * 1j)

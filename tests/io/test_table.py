@@ -252,6 +252,32 @@ def test_numpy_and_npz_import_no_frame_library(tmp_path):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_identifiers_are_ignored_and_columns_chosen(table):
+    rows = {row: f"s{row},2020-01-{row % 28 + 1:02},{row},{row * row % 7},wt" for row in range(1, 41)}
+    path = table(header="id,day,a,b,guide", changes=rows)
+    for found in (
+        read_table(path, ignore=["id", "day", "guide"]),
+        read_table(path, columns=["b", "a"]),
+        read_table(pd.read_csv(path), columns=("a", "b")),
+    ):
+        assert found.names == ("a", "b")
+        np.testing.assert_array_equal(found.values[2], [3, 2])
+    told = read_table(path, interventions="guide", control="wt", columns=["a", "b"])
+    assert told.names == ("a", "b")
+    assert not told.interventional
+
+
+def test_controls_plus_signs_and_targets_that_are_no_columns():
+    entries = ["wt", "X1+X2", " wt ", "X2+wt", "X3", None, "X1", "X2+X3", "X1,X2"] * 5
+    values = np.random.default_rng(0).normal(size=(45, 2))
+    found = read_table(values, interventions=entries, control="wt", other_targets="drop")
+    assert found.foreign_rows == 10
+    np.testing.assert_array_equal(found.targets[found.regime][:7], [[0, 0], [1, 1], [0, 0], [0, 1], [0, 0], [1, 0], [1, 1]])
+    np.testing.assert_array_equal(found.values, values[[entry not in ("X3", "X2+X3") for entry in entries]])
+    plus = read_table(random_values(d=2), names=["CD8+", "CD4+"], interventions=["CD8+", "CD4+,CD8+", None] * 12)
+    np.testing.assert_array_equal(plus.targets[plus.regime][:3], [[1, 0], [1, 1], [0, 0]])
+
+
 def test_text_that_begins_like_an_archive(table):
     assert read_table(table(header="x^,0")).names == ("x^", "0")  # the first two bytes of a zlib stream
 

@@ -195,5 +195,8 @@ def _advice(cell: object, name: str) -> str:
     if isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell):
         return "Write decimals with a point."
     if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)):
-        return "Drop the column, or turn its times into numbers, such as days since the first."
-    return f"Correct or drop the cell, or drop the column; if it says what was intervened on, pass interventions={name!r} (`--interventions`)."
+        return f"Leave the column out with ignore=[{name!r}] (`--ignore`), or turn its times into numbers, such as days since the first."
+    return (
+        f"Correct or drop the cell, or leave the column out with ignore=[{name!r}] (`--ignore`); if it says what was intervened on, pass "
+        f"interventions={name!r} (`--interventions`)."
+    )

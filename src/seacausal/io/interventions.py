@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Container, Iterable, Sequence
 from io import StringIO
+from typing import NoReturn
 
 import numpy as np
 
@@ -13,18 +14,24 @@ from seacausal.io.cells import Place, is_missing
 from seacausal.io.names import suggest
 
 
-def parse_interventions(entries: Sequence[object], names: Sequence[str], place: Place) -> tuple[np.ndarray, np.ndarray]:
+def parse_interventions(
+    entries: Sequence[object], names: Sequence[str], place: Place, *, control: str | None = None, others: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
     """Find the regimes of a table.
 
     Parameters
     ----------
     entries
-        One for each row: nothing (None, NaN or empty text), a name, several names split by commas, or a sequence of names. A text that is a
-        name as it stands is never split; a name within a list that itself has a comma is quoted as in csv: `"a,b",c`.
+        One for each row: nothing (None, NaN or empty text), a name, several names split by commas or plus signs, or a sequence of names. A text
+        that is a name as it stands is never split; a name within a list that itself has a comma is quoted as in csv: `"a,b",c`.
     names
         The d variables.
     place
         Where the rows stand, for messages.
+    control
+        What stands for no intervention, too.
+    others
+        Whether entries that name no variable are refused; else the regime of their rows is -1.
 
     Returns
     -------
@@ -40,18 +47,24 @@ def parse_interventions(entries: Sequence[object], names: Sequence[str], place: 
     """
     index = {name.strip(): i for i, name in enumerate(names)} | {name: i for i, name in enumerate(names)}
     known: dict[object, tuple[int, ...]] = {}
+    if control is not None and control.strip() in index:
+        raise DataError(f"`control` must not be a variable; found {control!r}, which is a column of {place.label}. Rename one of both.")
     rows = []
     for row, entry in enumerate(entries):
         key = entry if isinstance(entry, (str, int, float, type(None))) else None
         if key is not None and key in known:
             rows.append(known[key])
             continue
-        targets = tuple(sorted({_find(name, index, names, place, row) for name in split_entry(entry, index)}))
+        parts = [part for part in split_entry(entry, index) if control is None or part.strip() != control.strip()]
+        found = {_find(name, index) for name in parts}
+        if -1 in found and others:
+            _refuse(next(name for name in parts if _find(name, index) < 0), names, place, row)
+        targets = (-1,) if -1 in found else tuple(sorted(found))
         rows.append(targets)
         if key is not None:
             known[key] = targets
-    distinct = sorted(dict.fromkeys(rows), key=bool)  # stable: only the observational regime moves
-    number = {targets: regime for regime, targets in enumerate(distinct)}
+    distinct = sorted(dict.fromkeys(targets for targets in rows if targets != (-1,)), key=bool)  # stable: only the observational regime moves
+    number = {targets: regime for regime, targets in enumerate(distinct)} | {(-1,): -1}
     matrix = np.zeros((len(distinct), len(names)), bool)
     for regime, targets in enumerate(distinct):
         matrix[regime, list(targets)] = True
@@ -66,6 +79,7 @@ def split_entry(entry: object, index: Container[str]) -> list[str]:
         if is_missing(entry):
             return []
         parts = [part for line in csv.reader(StringIO(entry, newline=""), skipinitialspace=True) for part in line]
+        parts = [piece for part in parts for piece in ([part] if part in index or part.strip() in index else part.split("+"))]
         return [part for part in parts if part.strip()]
     if is_missing(entry):
         return []
@@ -75,12 +89,17 @@ def split_entry(entry: object, index: Container[str]) -> list[str]:
     return [str(int(entry)) if isinstance(entry, float) and entry.is_integer() else str(entry)]
 
 
-def _find(name: str, index: dict[str, int], names: Sequence[str], place: Place, row: int) -> int:
-    """Which variable a name means; spaces around it may differ."""
-    position = index.get(name, index.get(name.strip()))
-    if position is None:
-        raise DataError(
-            f"Interventions must name variables of the table; found {name!r} in {place.row(row)}. {suggest(name, names, kind='variables')} "
-            "Leave the entry empty where nothing was intervened on."
+def _find(name: str, index: dict[str, int]) -> int:
+    """Which variable a name means, -1 for none; spaces around it may differ."""
+    return index.get(name, index.get(name.strip(), -1))
+
+
+def _refuse(name: str, names: Sequence[str], place: Place, row: int) -> NoReturn:
+    guess = suggest(name, names, kind="variables")
+    advice = "Leave the entry empty where nothing was intervened on"
+    if not guess.startswith("Did"):
+        advice += (
+            f", or say control={name!r} (`--control`) if it means that; other_targets='drop' (`--other-targets drop`) leaves out rows with "
+            "interventions on what is no column"
         )
-    return position
+    raise DataError(f"Interventions must name variables of the table; found {name!r} in {place.row(row)}. {guess} {advice}.")

@@ -13,12 +13,13 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from seacausal.data import Dataset
 from seacausal.errors import DataError
+from seacausal.io.annotated import columns_of_annotated, is_annotated, read_h5ad
 from seacausal.io.categories import to_categories
 from seacausal.io.cells import MIN_ROWS, Columns, Missing, Place, keep_finite, to_numbers
 from seacausal.io.files import existing_file
@@ -33,12 +34,17 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 MIN_VARIABLES = 2
+OtherTargets = Literal["error", "drop"]
 
 
 def read_table(
     source: str | os.PathLike[str] | IntoDataFrame | np.ndarray,
     *,
     interventions: str | Iterable[object] | None = None,
+    control: str | None = None,
+    other_targets: OtherTargets = "error",
+    columns: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
     missing: Missing = "error",
     index: int | None = None,
     names: Sequence[str] | None = None,
@@ -49,12 +55,20 @@ def read_table(
     Parameters
     ----------
     source
-        A file (.csv, .tsv, .txt with tabs, semicolons or commas; .parquet; .npz, see `seacausal.io.npz`; .npy, see `seacausal.io.layout`), a pandas,
-        polars or pyarrow frame, or a 2-D array.
+        A file (.csv, .tsv, .txt with tabs, semicolons or commas; .parquet; .h5ad, see `seacausal.io.annotated`; .npz, see `seacausal.io.npz`; .npy,
+        see `seacausal.io.layout`), a pandas, polars or pyarrow frame, an AnnData, or a 2-D array.
     interventions
-        A column whose cells name the variables that were intervened on in the row: empty for none, several split by commas, and a name that
-        itself has a comma quoted as in csv. The column is then no variable. Or one entry for each row: None, '', a name, or several names; it
-        replaces what an .npz file says.
+        A column whose cells name the variables that were intervened on in the row: empty for none, several split by commas or plus signs, and a
+        name that itself has a comma quoted as in csv. The column, in an AnnData one of obs, is then no variable. Or one entry for each row: None,
+        '', a name, or several names; it replaces what an .npz file says.
+    control
+        What stands there for no intervention, beside nothing at all.
+    other_targets
+        "error" refuses interventions on what is no column, "drop" leaves out their rows and counts them in `foreign_rows`.
+    columns
+        The columns that are variables, all by default.
+    ignore
+        Columns that are none.
     missing
         "error" refuses missing and infinite values, "drop" leaves out their rows, "impute" fills them in (`seacausal.io.impute`); both are counted.
     index
@@ -85,6 +99,11 @@ def read_table(
     archive = path if path is not None and path.suffix.lower() in (".npz", ".npy") else None
     array = source if isinstance(source, np.ndarray) else None
     _check_options(archive, array, column, index, names)
+    chosen = _check_choice(columns, ignore, archive is None and array is None)
+    if other_targets not in get_args(OtherTargets):
+        raise DataError(f"`other_targets` must be 'error' or 'drop'; found {other_targets!r}.")
+    if control is not None and (interventions is None or not isinstance(control, str)):
+        raise DataError(f"`control` must be a text that stands among the `interventions`; found {control!r} with {interventions!r}. Give both.")
     if archive is not None:
         place = Place(archive.name)
         dataset = _read_archive(archive, index) if archive.suffix.lower() == ".npz" else read_layout_file(archive)
@@ -92,21 +111,22 @@ def read_table(
         place = Place("the array")
         dataset = _read_array(array, names, place)
     else:
-        columns = _read_columns(path, column) if path is not None else _columns_of(source)
-        place = columns.place
-        cells, columns = _split_interventions(columns, column)
+        table = _read_columns(path, column, chosen) if path is not None else _columns_of(source, column, chosen)
+        place = table.place
+        cells, table = _split_interventions(table, column)
         entries = cells if entries is None else entries
-        dataset = _to_dataset(columns)
-    return _finish(dataset, entries, place, missing, seed)
+        dataset = _to_dataset(_choose(table, chosen, ignore))
+    if entries is not None:
+        dataset = _with_interventions(dataset, entries, place, control, other_targets)
+    return _finish(dataset, place, missing, seed)
 
 
-def _finish(dataset: Dataset, entries: Sequence[object] | None, place: Place, missing: Missing, seed: int) -> Dataset:
-    """The data set with its interventions, once its size and values will do."""
+def _finish(dataset: Dataset, place: Place, missing: Missing, seed: int) -> Dataset:
+    """The data set, once its size and values will do."""
     _check_variables(dataset.names, place)
     if len(dataset.values) < MIN_ROWS:
-        raise DataError(f"There must be at least {MIN_ROWS} rows; found {len(dataset.values)} in {place.label}. Add rows.")
-    if entries is not None:
-        dataset = _with_interventions(dataset, entries, place)
+        left = f" after {dataset.foreign_rows} with interventions on what is no column were left out" if dataset.foreign_rows else ""
+        raise DataError(f"There must be at least {MIN_ROWS} rows; found {len(dataset.values)} in {place.label}{left}. Add rows.")
     finite = keep_finite(dataset, place, missing=missing, seed=seed)
     if len(finite.values) < MIN_ROWS:
         lost = (~np.isfinite(dataset.values)).sum(axis=0)
@@ -133,6 +153,28 @@ def _check_options(archive: Path | None, array: np.ndarray | None, column: str |
         )
 
 
+def _check_choice(columns: Sequence[str] | None, ignore: Sequence[str], named: bool) -> list[str] | None:
+    """The chosen columns; refuses a choice that makes no sense, or of a source whose columns are not chosen by name."""
+    for option, given in (("columns", columns), ("ignore", ignore)):
+        if isinstance(given, str):
+            raise DataError(f"`{option}` must be a list of names; found the text {given!r}. Write [{given!r}].")
+        if given and not named:
+            raise DataError(f"`{option}` picks columns of text, Parquet, h5ad and frames only; found it with an array. Take its columns before.")
+    if columns and ignore:
+        raise DataError("`columns` and `ignore` must not be given together; found both. Leave one out.")
+    return list(columns) if columns else None
+
+
+def _choose(table: Columns, chosen: list[str] | None, ignore: Sequence[str]) -> Columns:
+    """The columns that are variables."""
+    for option, given in (("columns", chosen or []), ("ignore", ignore)):
+        for name in given:
+            if name not in table.names:
+                raise DataError(f"`{option}` must name columns of {table.place.label}; found {name!r}. {suggest(name, table.names, kind='columns')}")
+    kept = [i for i, name in enumerate(table.names) if (chosen is None or name in chosen) and name not in ignore]
+    return Columns(tuple(table.names[i] for i in kept), [table.cells[i] for i in kept], table.place)
+
+
 def _read_archive(path: Path, index: int | None) -> Dataset:
     """One data set of an .npz file."""
     arrays = load_arrays(path)
@@ -145,15 +187,17 @@ def _read_archive(path: Path, index: int | None) -> Dataset:
     return pick_dataset(arrays, index, path.name)
 
 
-def _read_columns(path: Path, interventions: str | None) -> Columns:
-    """The columns of a text or Parquet file."""
+def _read_columns(path: Path, interventions: str | None, chosen: list[str] | None) -> Columns:
+    """The columns of a text, Parquet or h5ad file; of the last only those that are chosen."""
     suffix = path.suffix.lower()
     if suffix in TEXT_SUFFIXES:
         return read_text(path, interventions=interventions)
     if suffix == ".parquet":
         return _read_parquet(path, interventions)
+    if suffix == ".h5ad":
+        return read_h5ad(path, interventions, chosen)
     raise DataError(
-        f"The file's suffix must be one of {', '.join(TEXT_SUFFIXES)}, .parquet, .npz, .npy; found {suffix or 'none'!r} in {path.name!r}. "
+        f"The file's suffix must be one of {', '.join(TEXT_SUFFIXES)}, .parquet, .h5ad, .npz, .npy; found {suffix or 'none'!r} in {path.name!r}. "
         "Convert the file, or rename it if it is one of these."
     )
 
@@ -175,15 +219,17 @@ def _read_parquet(path: Path, interventions: str | None) -> Columns:
     return _columns_of_frame(frame, Place(path.name))
 
 
-def _columns_of(source: Any) -> Columns:
-    """The columns of a frame in memory, of any library that narwhals knows."""
+def _columns_of(source: Any, interventions: str | None, chosen: list[str] | None) -> Columns:
+    """The columns of an AnnData or a frame in memory, of any library that narwhals knows."""
+    if is_annotated(source):
+        return columns_of_annotated(source, interventions, chosen)
     if hasattr(source, "collect"):
         raise DataError(f"The table must be in memory; found a lazy {type(source).__name__}. Call collect() on it first.")
     from narwhals.dependencies import is_into_dataframe
 
     if not is_into_dataframe(source):
         raise DataError(
-            f"The table must be a path, a pandas, polars or pyarrow frame, or a 2-D numpy array; found {type(source).__name__}. Convert it."
+            f"The table must be a path, a pandas, polars or pyarrow frame, an AnnData or a 2-D array; found {type(source).__name__}. Convert it."
         )
     return _columns_of_frame(source, Place())
 
@@ -278,12 +324,13 @@ def _check_variables(names: Sequence[str], place: Place) -> None:
         )
 
 
-def _with_interventions(dataset: Dataset, entries: Sequence[object], place: Place) -> Dataset:
-    """The data set with the regimes that the entries say."""
+def _with_interventions(dataset: Dataset, entries: Sequence[object], place: Place, control: str | None, others: OtherTargets) -> Dataset:
+    """The data set with the regimes that the entries say, without the rows of interventions on what is no column where these are to be dropped."""
     n = len(dataset.values)
     if len(entries) != n:
         raise DataError(
             f"`interventions` must have one entry for each of the {n} rows of {place.label}; found {len(entries)}. Add or remove entries."
         )
-    regime, targets = parse_interventions(entries, dataset.names, place)
-    return dataclasses.replace(dataset, regime=regime, targets=targets)
+    regime, targets = parse_interventions(entries, dataset.names, place, control=control, others=others == "error")
+    known = regime >= 0
+    return dataclasses.replace(dataset, values=dataset.values[known], regime=regime[known], targets=targets, foreign_rows=int((~known).sum()))
