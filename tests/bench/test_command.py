@@ -69,9 +69,16 @@ def test_notes_say_who_is_missing(monkeypatch, capsys):
 
 def test_instruments_show_the_same_sets(monkeypatch, capsys):
     monkeypatch.setattr(suites, "MEASURED", ("none", "units", "dropout"))
+    monkeypatch.setattr(suites, "MISSING", ((0.05, "drop"), (0.2, "impute")))
     cases = list(suites.measured_cases(graphs=2))
-    assert [(case.group, case.column) for case in cases[::2]] == [(kind, m) for kind in ("none", "units", "dropout") for m in PEER_MECHANISMS]
-    plain, units, lost = cases[:6], cases[6:12], cases[12:]
+    kinds = ("none", "units", "dropout", "missing 5%, drop", "missing 20%, impute")
+    assert [(case.group, case.column) for case in cases[::2]] == [(kind, m) for kind in kinds for m in PEER_MECHANISMS]
+    plain, units, lost, dropped, imputed = (cases[start : start + 6] for start in range(0, 30, 6))
+    for one, other, third in zip(plain, dropped, imputed):
+        assert 1 - len(other.dataset.values) / 2000 == other.dataset.dropped_rows / 2000 > 0.4
+        assert 0.15 < third.dataset.imputed_cells / one.dataset.values.size < 0.22
+        assert 0.78 < (third.dataset.values == one.dataset.values).mean() < 0.85
+        assert (third.dataset.adjacency == one.dataset.adjacency).all()
     for one, other, third in zip(plain, units, lost):
         assert (one.dataset.adjacency == other.dataset.adjacency).all()
         assert (one.dataset.adjacency == third.dataset.adjacency).all()
@@ -81,7 +88,7 @@ def test_instruments_show_the_same_sets(monkeypatch, capsys):
     monkeypatch.setattr(command, "PEER_MECHANISMS", ("linear",))
     command.run_bench(["measured"], parse)
     table = read_tables(capsys.readouterr().out)["mAP"]
-    assert list(table) == ["", "none", "units", "dropout"]
+    assert list(table) == ["", *kinds]
     assert float(table["none"][0]) > 0.9
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from seacausal.data import Dataset
 from seacausal.errors import DataError
+from seacausal.estimate.statistics import standardise
+from seacausal.io.cells import Missing, Place, keep_finite
 from seacausal.io.npz import read_datasets
 from seacausal.simulate.dataset import Simulation, simulate_dataset
 from seacausal.simulate.measurement import MEASUREMENTS
@@ -20,6 +23,8 @@ CELLS = ((10, 10, 20), (20, 20, 20), (10, 40, 20), (20, 80, 20), (100, 400, 5))
 """Variables, expected edges, graphs."""
 MEASURED = tuple(kind for kind in MEASUREMENTS if kind not in ("codes", "missing"))
 """What can be done to continuous columns that still leaves none of their cells empty."""
+MISSING: tuple[tuple[float, Missing], ...] = ((0.05, "drop"), (0.05, "impute"), (0.2, "impute"))
+"""Shares of empty cells, and what is done about them; a fifth leaves hardly a row of twenty columns whole."""
 LARGE_CELLS = ((300, 600, 2),)
 LARGE_ROWS = 3000
 PEER_CELLS = ((20, 20, 5), (20, 80, 5), (100, 100, 2), (100, 400, 2))
@@ -103,12 +108,29 @@ def simulated_cases(
 
 
 def measured_cases(*, graphs: int | None = None) -> Iterator[Case]:
-    """The same sets, 20 variables, 30 edges and 2,000 rows each, as one instrument after the other would show them; 10 graphs by default."""
-    for kind in MEASURED:
+    """The same sets, 20 variables, 30 edges and 2,000 rows each, as one instrument after the other would show them, and with empty cells; 10 graphs by
+    default.
+    """
+
+    def cases(name: str, kind: str, change: Callable[[Dataset], Dataset] = lambda dataset: dataset) -> Iterator[Case]:
         for m, mechanism in enumerate(PEER_MECHANISMS):
             for graph in range(graphs or 10):
                 simulation = Simulation(20, 30, mechanisms=(mechanism,), observational_rows=2000, measurement=kind)
-                yield Case(kind, mechanism, simulate_dataset(simulation, generator=np.random.default_rng([2027, graph, m])))
+                yield Case(name, mechanism, change(simulate_dataset(simulation, generator=np.random.default_rng([2027, graph, m]))))
+
+    for kind in MEASURED:
+        yield from cases(kind, kind)
+    for share, missing in MISSING:
+        yield from cases(f"missing {share:.0%}, {missing}", "none", partial(_lose_cells, share=share, missing=missing))
+
+
+def _lose_cells(dataset: Dataset, share: float, missing: Missing) -> Dataset:
+    """The set without a share of its cells, and what is made of it: the higher the first column, which is complete, the more its row misses."""
+    generator = np.random.default_rng(len(dataset.values))
+    chance = 2 * share / (1 + np.exp(-2 * standardise(dataset.values[:, :1])[0]))
+    lost = generator.random(dataset.values.shape) < chance
+    lost[:, 0] = False
+    return keep_finite(replace(dataset, values=np.where(lost, np.nan, dataset.values)), Place("the set"), missing=missing)
 
 
 def uniform_cases(graphs: int = 20) -> Iterator[Case]:
