@@ -17,7 +17,7 @@ from seacausal.discovery import discover
 from seacausal.estimate.statistics import standardise
 from seacausal.graph.decoding import decode_dag
 from seacausal.graph.equivalence import essential_graph, to_probabilities
-from seacausal.graph.marks import ARROW, TAIL
+from seacausal.graph.marks import ARROW, undirected_edges
 from seacausal.graph.metrics import (
     is_acyclic,
     pool_calibration,
@@ -106,8 +106,7 @@ def _measure_peers(peers: PeerRuns, dataset: Dataset, truth: np.ndarray, row: st
 
 def to_cpdag(marks: np.ndarray) -> np.ndarray:
     """A DAG stands for its class; what has an undirected edge is a CPDAG already, and a cycle is left as it is."""
-    undirected = (marks == TAIL) & (marks.T == TAIL)
-    return marks if undirected.any() or not is_acyclic(marks == ARROW) else essential_graph(marks == ARROW)
+    return marks if undirected_edges(marks).any() or not is_acyclic(marks == ARROW) else essential_graph(marks == ARROW)
 
 
 def judge(truth: np.ndarray, direct: np.ndarray) -> dict[str, float]:

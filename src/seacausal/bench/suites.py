@@ -108,9 +108,7 @@ def simulated_cases(
 
 
 def measured_cases(*, graphs: int | None = None) -> Iterator[Case]:
-    """The same sets, 20 variables, 30 edges and 2,000 rows each, as one instrument after the other would show them, and with empty cells; 10 graphs by
-    default.
-    """
+    """The same sets, 20 variables, 30 edges and 2,000 rows each, as instruments show them, and with empty cells; 10 graphs by default."""
 
     def cases(name: str, kind: str, change: Callable[[Dataset], Dataset] = lambda dataset: dataset) -> Iterator[Case]:
         for m, mechanism in enumerate(PEER_MECHANISMS):

@@ -16,7 +16,7 @@ import numpy as np
 
 from seacausal.estimate.parents import GAIN
 from seacausal.graph.equivalence import essential_graph
-from seacausal.graph.marks import ARROW, TAIL
+from seacausal.graph.marks import ARROW, undirected_edges
 
 
 def drop_line(correlation: np.ndarray, graph: np.ndarray, order: np.ndarray, penalty: float) -> np.ndarray | None:
@@ -36,7 +36,7 @@ def drop_line(correlation: np.ndarray, graph: np.ndarray, order: np.ndarray, pen
     (d,) variables, the two ends of the edge that pays least before all that undirected edges lead to from them.
     """
     marks, correlation = essential_graph(graph)[np.ix_(order, order)], correlation[np.ix_(order, order)]
-    arrows, lines = marks == ARROW, (marks == TAIL) & (marks.T == TAIL)
+    arrows, lines = marks == ARROW, undirected_edges(marks)
     least, ends = penalty - GAIN, None
     for a, b in np.argwhere(np.triu(lines & (lines.astype(int) @ lines > 0))):
         chosen = [a, b, *np.flatnonzero(arrows[:, b])]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numba import njit
 
-from seacausal.graph.marks import ARROW, NO_EDGE, TAIL
+from seacausal.graph.marks import ARROW, NO_EDGE, TAIL, undirected_edges
 from seacausal.graph.metrics import check_acyclic
 
 
@@ -62,7 +62,7 @@ def essential_graph(adjacency: np.ndarray, targets: np.ndarray | None = None) ->
 def to_probabilities(marks: np.ndarray) -> np.ndarray:
     """(d, d) marks of a CPDAG as probabilities of i -> j: 1 along an arrow, a half each way along an undirected edge, else 0."""
     direct = np.where(marks == ARROW, 1.0, 0.0)
-    direct[(marks == TAIL) & (marks.T == TAIL)] = 0.5
+    direct[undirected_edges(marks)] = 0.5
     return direct
 
 
@@ -87,7 +87,7 @@ def class_members(marks: np.ndarray) -> Iterator[np.ndarray]:
     >>> [np.argwhere(dag).tolist() for dag in class_members(essential_graph(chain))]
     [[[0, 1], [1, 2]], [[1, 0], [1, 2]], [[1, 0], [2, 1]]]
     """
-    cause, effect = np.nonzero(np.triu((marks == TAIL) & (marks.T == TAIL)))
+    cause, effect = np.nonzero(np.triu(undirected_edges(marks)))
     if not len(cause):
         yield marks == ARROW
         return

@@ -13,7 +13,16 @@ none: `marks[i, j] == NO_EDGE` exactly when `marks[j, i] == NO_EDGE`. Written (`
 A DAG has only the first edge, a CPDAG the first and the fifth, a PAG may have all of them.
 """
 
+from __future__ import annotations
+
+import numpy as np
+
 NO_EDGE = 0
 TAIL = 1
 ARROW = 2
 CIRCLE = 3
+
+
+def undirected_edges(marks: np.ndarray) -> np.ndarray:
+    """(d, d) bool, symmetric: where i --- j."""
+    return (marks == TAIL) & (marks.T == TAIL)
