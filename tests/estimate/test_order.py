@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seacausal.estimate import order as order_module
-from seacausal.estimate.order import ENTROPY, LOGARITHM, VARIANCE, control_rows, order_statistics, search_order
+from seacausal.estimate.order import ENTROPY, LOGARITHM, VARIANCE, control_rows, invert_triangle, order_statistics, search_order
 from seacausal.estimate.statistics import gram_matrix, standardise
 from seacausal.simulate.dataset import Simulation, simulate_dataset
 
@@ -209,3 +209,12 @@ def test_degenerate_data_give_finite_channels(case):
     assert len(found) == 12
     for name, value in found.items():
         assert np.isfinite(value).all(), name
+
+
+@pytest.mark.parametrize("size", [1, 128, 129, 301, 600])
+def test_triangles_are_inverted_by_halves(size):
+    rows = np.random.default_rng(size).normal(size=(2 * size, size))
+    lower = np.linalg.cholesky(rows.T @ rows / len(rows))
+    found = invert_triangle(lower)
+    np.testing.assert_allclose(found @ lower, np.eye(size), atol=1e-10)
+    np.testing.assert_array_equal(found, np.tril(found))

@@ -95,7 +95,7 @@ def _search(
     precedence = search_order(factor, residuals, order, weight, score, block, max(8, REACH // d**2), PASSES)
     columns = (order[:, None] * block + np.arange(block)).ravel()
     lower = np.linalg.cholesky(matrix[np.ix_(columns, columns)])
-    strength = _explain(lower, np.linalg.inv(lower), order, block)
+    strength = _explain(lower, invert_triangle(lower), order, block)
     count = min(n, ROWS_CAP)
     return {
         f"{name} precedence": np.arcsinh(4 * precedence),
@@ -103,6 +103,17 @@ def _search(
         f"{name} strength": np.log1p(strength),
         f"{name} strength significance": np.log1p(count * strength) / 8,
     }
+
+
+def invert_triangle(lower: np.ndarray) -> np.ndarray:
+    """(m, m) inverse of a lower triangular matrix, by halves: a quarter of the work of a general inverse."""
+    m = len(lower)
+    if m <= 128:
+        return np.linalg.inv(lower)
+    half, out = m // 2, np.zeros_like(lower)
+    out[:half, :half], out[half:, half:] = invert_triangle(lower[:half, :half]), invert_triangle(lower[half:, half:])
+    out[half:, :half] = -out[half:, half:] @ (lower[half:, :half] @ out[:half, :half])
+    return out
 
 
 def _factorise(matrix: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
