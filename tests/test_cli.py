@@ -66,7 +66,7 @@ def test_discover_writes_and_prints(table, tmp_path, capsys):
     assert "cause  effect  probability" in out
     assert "Seconds: read" in out
     written = sorted(path.name for path in (tmp_path / "new" / "result").iterdir())
-    assert written == ["edges.csv", "graph.graphml", "graph.png", "result.json"]
+    assert written == ["edges.csv", "graph.graphml", "graph.html", "graph.png", "result.json"]
     assert (tmp_path / "new" / "result" / "graph.png").read_bytes().startswith(b"\x89PNG")
 
 

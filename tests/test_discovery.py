@@ -9,8 +9,8 @@ import pytest
 import seacausal
 from seacausal import DataError, Dataset, Simulation, discover, simulate_dataset
 from seacausal.data import EdgeProbabilities
-from seacausal.discovery import Link
 from seacausal.graph.metrics import score_average_precision
+from seacausal.result import Link
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_more_variables_than_rows():
 def test_saving_writes_the_same_bytes(chain, tmp_path):
     first = {path.name: path.read_bytes() for path in discover(chain, seed=3).save(tmp_path / "one")}
     second = {path.name: path.read_bytes() for path in discover(chain, seed=3).save(tmp_path / "two")}
-    assert sorted(first) == ["edges.csv", "graph.graphml", "graph.png", "result.json"]
+    assert sorted(first) == ["edges.csv", "graph.graphml", "graph.html", "graph.png", "result.json"]
     assert first == second
     summary = json.loads(first["result.json"])
     assert summary["configuration"]["seed"] == 3

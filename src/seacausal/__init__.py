@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seacausal.config import DiscoverConfig
     from seacausal.data import Dataset, EdgeProbabilities
-    from seacausal.discovery import CausalGraph, discover
+    from seacausal.discovery import discover
     from seacausal.errors import CheckpointError, DataError, SeaError
     from seacausal.io.table import read_table
+    from seacausal.result import CausalGraph
     from seacausal.simulate.dataset import Simulation, simulate_dataset
 
 _HOME = {
-    "CausalGraph": "discovery",
+    "CausalGraph": "result",
     "CheckpointError": "errors",
     "DataError": "errors",
     "Dataset": "data",

@@ -21,7 +21,7 @@ from seacausal.report.progress import Progress
 
 if TYPE_CHECKING:
     from seacausal.data import Dataset
-    from seacausal.discovery import CausalGraph
+    from seacausal.result import CausalGraph
 
 T = TypeVar("T")
 Flat = tyro.conf.OmitArgPrefixes
@@ -150,7 +150,7 @@ class Discover:
     adapter: Optional[Path] = None  # noqa: UP045
     """An adapter.safetensors of `seacausal finetune`, which changes the network and says which algorithm and statistic to use."""
     out: Path = Path("seacausal-out")
-    """Folder for edges.csv, graph.graphml, result.json and graph.png."""
+    """Folder for edges.csv, graph.graphml, result.json, graph.html and graph.png."""
     json: bool = False
     """Print machine-readable output alone."""
     top: int = 20
@@ -164,7 +164,7 @@ class Demo:
     settings: DiscoverConfig = field(default_factory=DiscoverConfig)
     """How the graph is found."""
     out: Path = Path("seacausal-demo")
-    """Folder for edges.csv, graph.graphml, result.json and graph.png."""
+    """Folder for edges.csv, graph.graphml, result.json, graph.html and graph.png."""
     json: bool = False
     """Print machine-readable output alone."""
     top: int = 20
@@ -227,12 +227,7 @@ def _to_json(graph: CausalGraph, paths: list[Path], seconds: dict[str, float]) -
 
 
 def _print_graph(graph: CausalGraph, paths: list[Path], seconds: dict[str, float], top: int, consensus: list[tuple[str, ...]] | None) -> None:
-    facts = graph.dataset
-    acted_on = len(facts["intervened variables"])
-    intervened = (
-        f", {facts['intervened rows']:,} rows with interventions on {acted_on} variable{'s' * (acted_on != 1)}" if facts["intervened rows"] else ""
-    )
-    lines = [f"{facts['rows']:,} rows, {facts['variables']} variables{intervened}.", *_notes(graph)]
+    lines = graph.notes()
     level = graph.config.threshold
     edges, undecided = graph.edges(), graph.undecided()
     shown = edges or ([] if undecided else graph.edges(0.0)[:5])
@@ -255,54 +250,6 @@ def _print_graph(graph: CausalGraph, paths: list[Path], seconds: dict[str, float
     spent = ", ".join(f"{stage} {value:.2f}" for stage, value in seconds.items())
     lines.append(f"Seconds: {spent}; in all {sum(seconds.values()):.2f}.")
     sys.stdout.write("\n".join(lines) + "\n")
-
-
-def _notes(graph: CausalGraph) -> list[str]:
-    """What the user should know of the columns and rows."""
-    found = []
-    if graph.dataset["dropped rows"]:
-        dropped, why = graph.dataset["dropped rows"], "without" if graph.dataset["imputed cells"] else "with missing or infinite"
-        found.append(f"Dropped {dropped:,} row{'s' * (dropped > 1)} {why} values.")
-    if graph.dataset["foreign rows"]:
-        found.append(f"Left out {graph.dataset['foreign rows']:,} rows of interventions on what is no column.")
-    if graph.dataset["outlying rows"]:
-        rows = [f"{row + 1:,}" for row in graph.dataset["outlying rows"]]
-        found.append(
-            f"Rows far off in many columns, which fit no relation between these and were left out (--keep-outliers keeps them): {_list(rows)}."
-        )
-    rows, worth = graph.dataset["rows"] - len(graph.dataset["outlying rows"]), graph.dataset["independent rows"]
-    if graph.dataset["imputed cells"]:
-        cells, of = graph.dataset["imputed cells"], graph.dataset["rows"] * graph.dataset["variables"]
-        found.append(f"Imputed {cells:,} of {of:,} values, for which {rows:,} rows count as {worth:,}.")
-    if graph.dataset["serial"]:
-        found.append(
-            f"Each row resembles the one before, as in time series: {rows:,} rows count as {worth:,} independent ones (--no-serial counts them all). "
-            "Causes that take longer than a row are not looked for; give what grows or wanders as changes."
-        )
-    if graph.dataset["knowledge"]:
-        found.append("Known beforehand: " + ", ".join(f"{len(rows)} {key}" for key, rows in graph.dataset["knowledge"].items()) + ".")
-    for name, levels in graph.dataset["categories"].items():
-        found.append(f"Text, numbered from 0 in this order: {name} ({_list(levels)}).")
-    if graph.dataset["normal scores"]:
-        found.append(f"Heavy tails, replaced by normal scores of their ranks: {_list(graph.dataset['normal scores'])}.")
-    if graph.dataset["unmoved targets"]:
-        found.append(
-            f"Intervened on, though neither level nor spread changed there (are the names right?): {_list(graph.dataset['unmoved targets'])}."
-        )
-    if graph.config.algorithm != "fci" and not graph.dataset["subsets"]["drawn"]:
-        found.append(f"No subset of five columns that vary: the algorithm '{graph.config.algorithm}' had no part in this.")
-    if graph.degenerate.constant:
-        found.append(f"Constant columns (or varying by less than 1e-10 of their size), left without edges: {_list(graph.degenerate.constant)}.")
-    if graph.degenerate.duplicate:
-        copies = _list([f"{copy} = {first}" for copy, first in graph.degenerate.duplicate])
-        found.append(f"Columns that repeat another: {copies}. Edges near them are unreliable.")
-    if graph.degenerate.dependent:
-        found.append(f"Linear combinations of other columns: {_list(graph.degenerate.dependent)}. Edges near them are unreliable.")
-    return found
-
-
-def _list(names: Sequence[str], most: int = 10) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def run_simulate(arguments: list[str]) -> None:

@@ -1,0 +1,68 @@
+"""What a user should know of a run, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from seacausal.data import Degenerate
+
+
+def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | None) -> list[str]:
+    """The size of the data, and a line for everything that was done to them or that makes the answer less reliable.
+
+    Parameters
+    ----------
+    facts
+        `CausalGraph.dataset`.
+    degenerate
+        Columns that carry no information of their own.
+    algorithm
+        The local estimator.
+    """
+    acted_on = len(facts["intervened variables"])
+    intervened = (
+        f", {facts['intervened rows']:,} rows with interventions on {acted_on} variable{'s' * (acted_on != 1)}" if facts["intervened rows"] else ""
+    )
+    found = [f"{facts['rows']:,} rows, {facts['variables']} variables{intervened}."]
+    if facts["dropped rows"]:
+        dropped, why = facts["dropped rows"], "without" if facts["imputed cells"] else "with missing or infinite"
+        found.append(f"Dropped {dropped:,} row{'s' * (dropped > 1)} {why} values.")
+    if facts["foreign rows"]:
+        found.append(f"Left out {facts['foreign rows']:,} rows of interventions on what is no column.")
+    if facts["outlying rows"]:
+        rows = [f"{row + 1:,}" for row in facts["outlying rows"]]
+        found.append(
+            f"Rows far off in many columns, which fit no relation between these and were left out (--keep-outliers keeps them): {_list(rows)}."
+        )
+    rows, worth = facts["rows"] - len(facts["outlying rows"]), facts["independent rows"]
+    if facts["imputed cells"]:
+        cells, of = facts["imputed cells"], facts["rows"] * facts["variables"]
+        found.append(f"Imputed {cells:,} of {of:,} values, for which {rows:,} rows count as {worth:,}.")
+    if facts["serial"]:
+        found.append(
+            f"Each row resembles the one before, as in time series: {rows:,} rows count as {worth:,} independent ones (--no-serial counts them all). "
+            "Causes that take longer than a row are not looked for; give what grows or wanders as changes."
+        )
+    if facts["knowledge"]:
+        found.append("Known beforehand: " + ", ".join(f"{len(rows)} {key}" for key, rows in facts["knowledge"].items()) + ".")
+    for name, levels in facts["categories"].items():
+        found.append(f"Text, numbered from 0 in this order: {name} ({_list(levels)}).")
+    if facts["normal scores"]:
+        found.append(f"Heavy tails, replaced by normal scores of their ranks: {_list(facts['normal scores'])}.")
+    if facts["unmoved targets"]:
+        found.append(f"Intervened on, though neither level nor spread changed there (are the names right?): {_list(facts['unmoved targets'])}.")
+    if algorithm != "fci" and not facts["subsets"]["drawn"]:
+        found.append(f"No subset of five columns that vary: the algorithm '{algorithm}' had no part in this.")
+    if degenerate.constant:
+        found.append(f"Constant columns (or varying by less than 1e-10 of their size), left without edges: {_list(degenerate.constant)}.")
+    if degenerate.duplicate:
+        copies = _list([f"{copy} = {first}" for copy, first in degenerate.duplicate])
+        found.append(f"Columns that repeat another: {copies}. Edges near them are unreliable.")
+    if degenerate.dependent:
+        found.append(f"Linear combinations of other columns: {_list(degenerate.dependent)}. Edges near them are unreliable.")
+    return found
+
+
+def _list(names: Sequence[str], most: int = 10) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
