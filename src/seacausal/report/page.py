@@ -24,7 +24,7 @@ DRAWN = 800
 """Edges that decide the places of the variables, at most: the strongest."""
 PITCH, LINE = 84.0, 40.0
 """Distance between layers, and between lines of variables without an edge."""
-FRAME = (760.0, 520.0)
+FRAME = (560.0, 400.0)
 """A smaller graph is not enlarged beyond this."""
 LETTER, LONGEST = 7.6, 24
 """Width of a letter, and letters of a name that fit into its box."""
