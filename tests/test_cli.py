@@ -156,7 +156,12 @@ def test_columns_that_are_no_variables_and_rows_that_are_not_meant(frame, table,
     assert run("discover", table(changed), *options, "--out", tmp_path / "r") == 0
     out = capsys.readouterr().out
     assert f"{len(frame) * 3 // 4:,} rows, 3 variables, {len(frame) // 4} rows with interventions on 1 variable." in out
-    assert f"Left out {len(frame) // 4} rows of interventions on what is no column." in out
+    assert f"Left out {len(frame) // 4} rows of interventions on what is no column: gene ({len(frame) // 4})." in out
+    told = json.loads((tmp_path / "r" / "result.json").read_text())["data"]["reading"]
+    assert told.pop("ignore") == ["id", "c"]
+    assert told == {"file": "table.csv", "interventions": "who", "control": ["sham"], "other_targets": "drop", "missing": "error"}
+    assert run("discover", table(changed), "--ignore", "id", "--ignore", "c", "--out", tmp_path / "s") == 2
+    assert "--ignore must be given once" in capsys.readouterr().err
 
 
 def test_config_file_lies_between_defaults_and_flags(table, tmp_path, capsys):

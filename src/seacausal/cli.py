@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, get_origin, get_type_hints
 
 import tyro
 
@@ -75,6 +75,7 @@ def parse(kind: Callable[..., T], command: str, arguments: list[str]) -> T:
         If the file is missing, is no TOML, or has a key that is no option.
     """
     path, arguments = _take_config(arguments)
+    _check_repeated(arguments, kind)
     if path is not None:
         from seacausal.io.toml import read_toml
 
@@ -82,6 +83,14 @@ def parse(kind: Callable[..., T], command: str, arguments: list[str]) -> T:
         arguments = [*positional, *_to_flags(read_toml(path, "configuration"), kind, str(path)), *arguments[len(positional) :]]
     description = f"{cleandoc(kind.__doc__ or '')}\n\n--config FILE.toml holds any of these options; flags win over it."
     return tyro.cli(kind, prog=f"seacausal {command}", args=arguments, description=description, config=(Flat,))
+
+
+def _check_repeated(arguments: list[str], kind: Any) -> None:
+    """Refuse a flag of several values that is given twice: the second would silently take the place of the first."""
+    for name, hint in get_type_hints(kind).items():
+        flag = f"--{name.replace('_', '-')}"
+        if get_origin(hint) is tuple and sum(argument.split("=")[0] == flag for argument in arguments) > 1:
+            raise DataError(f"{flag} must be given once; found it several times. Put all names behind one: {flag} a b c.")
 
 
 def _take_config(arguments: list[str]) -> tuple[Path | None, list[str]]:
@@ -132,7 +141,7 @@ class Discover:
     """How the graph is found."""
     interventions: Optional[str] = None  # noqa: UP045 - tyro checks `str | None` through typeguard, whose import takes 0.05 s
     """Column that names the variables intervened on in each row: empty for none, several split by commas or plus signs."""
-    control: Optional[str] = None  # noqa: UP045
+    control: tuple[str, ...] = ()
     """What that column says where nothing was intervened on, beside nothing at all: non-targeting, say."""
     other_targets: Literal["error", "drop"] = "error"
     """What to do with rows whose interventions are on what is no column: refuse them, or leave them out."""
@@ -232,7 +241,7 @@ def _print_graph(graph: CausalGraph, paths: list[Path], seconds: dict[str, float
     edges, undecided = graph.edges(), graph.undecided()
     shown = edges or ([] if undecided else graph.edges(0.0)[:5])
     if not edges:
-        lines.append(f"No edge is more probable than {level}." + " The most probable ones:" * (not undecided))
+        lines.append(f"No edge is more probable than {level}." + " The most probable ones:" * bool(shown))
     known = set(consensus or [])
     rows = [("cause", "effect", "probability", "" if consensus is None else "consensus")]
     for edge in shown[:top]:

@@ -29,8 +29,8 @@ class Dataset:
     """(d, d) bool, the true graph where it is known; `adjacency[i, j]` is i -> j. It has cycles only where feedback was simulated."""
     dropped_rows: int = 0
     """Rows left out while reading, because a value was missing."""
-    foreign_rows: int = 0
-    """Rows left out while reading, because what was intervened on is no variable."""
+    foreign: tuple[tuple[str, int], ...] = ()
+    """Interventions on what is no variable, whose rows were left out while reading, and how many rows each had."""
     imputed_cells: int = 0
     """Missing values that were imputed while reading."""
     categories: tuple[tuple[str, tuple[str, ...]], ...] = ()

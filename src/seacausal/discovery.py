@@ -35,7 +35,7 @@ def discover(
     data: Any,
     *,
     interventions: str | Sequence[Any] | None = None,
-    control: str | None = None,
+    control: str | Sequence[str] = (),
     other_targets: OtherTargets = "error",
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
@@ -59,7 +59,7 @@ def discover(
         The column that names the variables intervened on in each row (empty for none, several split by commas or plus signs), or a sequence of n
         such entries.
     control
-        What stands there for no intervention, beside nothing at all.
+        A label, or several, that stands there for no intervention, beside nothing at all.
     other_targets
         "error" refuses interventions on what is no column, "drop" leaves their rows out.
     columns, ignore
@@ -114,21 +114,18 @@ def discover(
     begin = progress or (lambda stage: None)
     begin("read")
     started = time.perf_counter()
+    told = {"interventions": interventions, "index": index, "names": names}
+    reading = {option: value for option, value in told.items() if value is not None}
+    reading |= {
+        option: value for option, value in {"control": control, "columns": columns, "ignore": ignore}.items() if value is not None and len(value)
+    }
+    reading |= {"other_targets": other_targets} if other_targets != "error" else {}
     if isinstance(data, Dataset):
+        if reading:
+            raise DataError(f"A Dataset says what its rows and columns are; found `{next(iter(reading))}` with one. Leave it out.")
         dataset = keep_finite(data, Place("the data set"), missing=missing, seed=settings.seed)
     else:
-        dataset = read_table(
-            data,
-            interventions=interventions,
-            control=control,
-            other_targets=other_targets,
-            columns=columns,
-            ignore=ignore,
-            missing=missing,
-            index=index,
-            names=names,
-            seed=settings.seed,
-        )
+        dataset = read_table(data, **reading, missing=missing, seed=settings.seed)
     known = None if knowledge is None else read_knowledge(knowledge, dataset.names)
     seconds = {"read": time.perf_counter() - started}
     settings = _settle(settings, network, len(dataset.names))
@@ -141,7 +138,7 @@ def discover(
         "serial": views.serial,
         "dropped rows": dataset.dropped_rows,
         "imputed cells": dataset.imputed_cells,
-        "foreign rows": dataset.foreign_rows,
+        "foreign targets": dict(dataset.foreign),
         "outlying rows": list(views.outlying),
         "categories": dict(dataset.categories),
         "normal scores": list(views.scored),
@@ -151,9 +148,17 @@ def discover(
         "intervened variables": [dataset.names[i] for i in np.flatnonzero(dataset.targets[np.unique(dataset.regime)].any(0))],
         "unmoved targets": list(views.unmoved),
         "knowledge": known.given if known else {},
+        "reading": _recall(data, reading, missing),
     }
     hashes = network and network.sha256, change and change.sha256
     return CausalGraph(EdgeProbabilities(direct, dataset.names), settings, facts, views.degenerate, hashes[0], seconds | spent, hashes[1])
+
+
+def _recall(data: Any, reading: dict[str, Any], missing: str) -> dict[str, Any]:
+    """How the table was read, for the summary; one intervention for each row, and names of an array, are too much for that."""
+    told = {option: value for option, value in reading.items() if isinstance(value, (str, int)) or option in ("control", "columns", "ignore")}
+    file = {"file": os.path.basename(data)} if isinstance(data, (str, os.PathLike)) else {}
+    return {**file, **{option: list(value) if isinstance(value, (list, tuple)) else value for option, value in told.items()}, "missing": missing}
 
 
 def _settle(config: DiscoverConfig, network: Network | PaperNetwork | None, d: int) -> DiscoverConfig:

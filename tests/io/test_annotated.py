@@ -48,7 +48,7 @@ def write(path, *, kind="csr_matrix", values=None, labels="categorical", drop=()
 def test_a_file_of_anndata_itself():
     found = read_table(CELLS, interventions="guide", control="non-targeting", other_targets="drop")
     assert found.names == ("GATA1", "MYC", "SPI1")
-    assert found.foreign_rows == 8
+    assert found.foreign == (("KLF1", 8),)
     np.testing.assert_array_equal(found.values[:3], [[1, 0, 0], [3, 3, 1], [1, 2, 1]])
     targets = found.targets[found.regime]
     np.testing.assert_array_equal(targets[:5], [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 0]])  # the fourth cell has no guide

@@ -318,7 +318,7 @@ def test_unknown_intervention_names(table):
         "interventions on what is no column."
     )
     assert "found 29 in the array after 7 with interventions on what is" in message(
-        random_values(d=2), interventions=["sham"] * 7 + [None] * 29, other_targets="drop"
+        random_values(d=2), interventions=["sham"] * 7 + ["X1"] + [None] * 28, other_targets="drop"
     )
 
 
@@ -330,7 +330,13 @@ def test_choices_that_make_no_sense(table):
     assert "`columns` and `ignore` must not be given together" in message(path, columns=["Raf"], ignore=["Mek"])
     assert "`columns` picks columns of text, Parquet, h5ad and frames only" in message(random_values(d=3), columns=["X1", "X2"])
     assert "There must be at least 2 variables; found 1 in table.csv ('Raf')" in message(path, ignore=["Mek", "Erk"])
-    assert "`control` must be a text that stands among the `interventions`; found 'wt' with None" in message(path, control="wt")
+    assert "`control` and `other_targets` say how to read `interventions`; found them without" in message(path, control="wt")
+    assert "found them without" in message(path, other_targets="drop")
+    wild = ["wild type", "X1"] * 18
+    text = message(random_values(d=2), interventions=wild, control=["wild-type"], other_targets="drop")
+    assert "`control` must stand among the interventions of the array; found 'wild-type', which does not. Did you mean 'wild type'?" in text
+    text = message(random_values(d=2), interventions=["x_1"] * 6 + [None] * 30, other_targets="drop")
+    assert "Some interventions must be on columns of the array; found none, but 'x_1' (6 rows)." in text
     assert "`control` must not be a variable; found 'X1', which is a column of the array" in message(
         random_values(d=2), interventions=["X1"] * 36, control="X1"
     )

@@ -271,11 +271,32 @@ def test_controls_plus_signs_and_targets_that_are_no_columns():
     entries = ["wt", "X1+X2", " wt ", "X2+wt", "X3", None, "X1", "X2+X3", "X1,X2"] * 5
     values = np.random.default_rng(0).normal(size=(45, 2))
     found = read_table(values, interventions=entries, control="wt", other_targets="drop")
-    assert found.foreign_rows == 10
+    assert dict(found.foreign) == {"X3": 5, "X2+X3": 5}
     np.testing.assert_array_equal(found.targets[found.regime][:7], [[0, 0], [1, 1], [0, 0], [0, 1], [0, 0], [1, 0], [1, 1]])
     np.testing.assert_array_equal(found.values, values[[entry not in ("X3", "X2+X3") for entry in entries]])
     plus = read_table(random_values(d=2), names=["CD8+", "CD4+"], interventions=["CD8+", "CD4+,CD8+", None] * 12)
     np.testing.assert_array_equal(plus.targets[plus.regime][:3], [[1, 0], [1, 1], [0, 0]])
+
+
+def test_several_controls_and_rows_that_are_named_as_they_were(table):
+    found = read_table(random_values(d=2), interventions=["NT1", "X1", "NT2", "X1+NT2"] * 9, control=["NT1", "NT2"])
+    np.testing.assert_array_equal(found.targets[found.regime][:4], [[0, 0], [1, 0], [0, 0], [1, 0]])
+    path = table(header="a,b,t", changes={**{row: f"{row},{row % 7},b" for row in range(1, 41)}, 2: "2,2,other", 9: "9,,b"})
+    text = message(path, interventions="t", other_targets="drop")
+    assert "found a missing value in row 9 (line 10 of table.csv)" in text
+
+
+def test_categories_in_an_order_are_numbered_in_it():
+    kinds = ["low", "medium", "high"] * 12
+    for frame in (
+        pd.DataFrame({"a": np.arange(36.0) ** 2, "dose": pd.Categorical(kinds, categories=["low", "medium", "high", "none"], ordered=True)}),
+        pl.DataFrame({"a": np.arange(36.0) ** 2, "dose": pl.Series(kinds, dtype=pl.Enum(["low", "medium", "high"]))}),
+    ):
+        found = read_table(frame)
+        assert found.categories == (("dose", ("low", "medium", "high")),)
+        np.testing.assert_array_equal(found.values[:3, 1], [0, 1, 2])
+    plain = read_table(pd.DataFrame({"a": np.arange(36.0) ** 2, "dose": kinds}))
+    assert plain.categories == (("dose", ("high", "low", "medium")),)
 
 
 def test_text_that_begins_like_an_archive(table):

@@ -566,6 +566,17 @@ def test_ordered_values_are_few_and_children_see_them(fix_graph, levels):
     assert abs(np.corrcoef(cause, effect)[0, 1]) > 0.7
 
 
+def test_bystanders_have_no_edges_and_no_part_in_anything():
+    fields = {"variables": 12, "edges": 30, "hidden": 2, "observational_rows": 20_000}
+    dataset = simulate(0, bystanders=5, **fields)
+    joined = dataset.adjacency.any(0) | dataset.adjacency.any(1)
+    assert joined.sum() <= 7
+    alone = np.corrcoef(dataset.values.T)[~joined]
+    assert np.abs(alone[alone < 0.999]).max() < 0.05
+    assert joined.sum() >= 5
+    assert not simulate(0, bystanders=20, **fields).adjacency.any()
+
+
 def test_hidden_roots_are_left_out(fix_graph):
     """Of 0 -> 4 and 1 -> {2, 3} only the root of two children can be hidden: it stays as a correlation without an edge."""
     fix_graph(5, ((0, 4), (1, 2), (1, 3)))
@@ -695,8 +706,9 @@ def test_cycles_have_no_order(edges):
         ({"drift": -0.1}, "`drift` must be a number of standard deviations of at least 0; found -0.1"),
         ({"drift": math.nan}, "`drift` must"),
         ({"mechanisms": ()}, "`mechanisms` must"),
-        ({"hidden": -1}, "`hidden` and `mediators` must not be negative; found -1 and 0"),
-        ({"mediators": -1}, "`mediators` must not be negative"),
+        ({"hidden": -1}, "`bystanders`, `hidden` and `mediators` must not be negative; found 0, -1 and 0"),
+        ({"bystanders": -1}, "`bystanders`, `hidden`"),
+        ({"mediators": -1}, "must not be negative; found 0, 0 and -1"),
         ({"levels": 1}, "`levels` must"),
         ({"cycles": -1}, "`cycles` and `selection` must not be negative; found -1 and 0"),
         ({"selection": -1}, "`cycles` and `selection` must not be negative; found 0 and -1"),

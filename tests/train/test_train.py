@@ -278,6 +278,17 @@ def test_the_domain_draws_what_it_says():
     assert not quiet[~targeted].any()
 
 
+def test_sparse_sets_and_bystanders_are_drawn_as_often_as_asked_for():
+    domain = Domain(expression=0.0, sparse=0.2, bystanders=0.4)
+    drawn = [draw_specification(domain, 20, generator=np.random.default_rng(seed)) for seed in range(600)]
+    assert np.mean([one.edges < 8 for one in drawn]) == pytest.approx(0.2, abs=0.05)
+    assert np.mean([one.bystanders > 0 for one in drawn]) == pytest.approx(0.4, abs=0.06)
+    assert np.mean([one.bystanders == 20 for one in drawn]) == pytest.approx(0.11, abs=0.04)
+    usual = [draw_specification(Domain(expression=0.0), 20, generator=np.random.default_rng(seed)) for seed in range(100)]
+    assert min(one.edges for one in usual) >= 8
+    assert not any(one.bystanders for one in usual)
+
+
 def test_categories_are_numbered_without_order_where_asked_for():
     drawn = [draw_specification(Domain(discrete=0.5, codes=0.5, expression=0.0), 8, generator=np.random.default_rng(seed)) for seed in range(100)]
     assert {one.measurement == "codes" for one in drawn if one.levels} == {True, False}

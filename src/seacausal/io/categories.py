@@ -15,8 +15,10 @@ CATEGORIES = 10
 """A column of text with more kinds of cells is refused."""
 
 
-def to_categories(cells: np.ndarray | Sequence[object], name: str, names: Sequence[str], place: Place) -> tuple[np.ndarray, tuple[str, ...]] | None:
-    """(n,) float64 codes 0, 1, ..., NaN for missing, and the categories in alphabetical order; None unless a column is text of few categories.
+def to_categories(
+    cells: np.ndarray | Sequence[object], name: str, names: Sequence[str], place: Place, *, order: Sequence[str] | None = None
+) -> tuple[np.ndarray, tuple[str, ...]] | None:
+    """(n,) float64 codes 0, 1, ..., NaN for missing, and the categories in their order; None unless a column is text of few categories.
 
     All cells that hold a value must be text that spells no number, of at most `CATEGORIES` kinds. Nor may they name variables, as in a column
     of interventions.
@@ -25,6 +27,8 @@ def to_categories(cells: np.ndarray | Sequence[object], name: str, names: Sequen
     ----------
     names
         Of all columns.
+    order
+        Of the categories, alphabetical by default.
 
     Raises
     ------
@@ -46,5 +50,5 @@ def to_categories(cells: np.ndarray | Sequence[object], name: str, names: Sequen
             f"Column {name!r}, which is text, must hold each of its categories in two rows or more; found {shown(level)} in "
             f"{place.row(held.index(level))} alone. Correct the cell, or drop the row or the column."
         )
-    levels = tuple(sorted(counts))
+    levels = tuple(sorted(counts) if order is None else (level for level in map(str.strip, order) if level in counts))
     return np.array([np.nan if cell is None else float(levels.index(cell)) for cell in held]), levels

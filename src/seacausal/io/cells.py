@@ -11,8 +11,8 @@ import datetime
 import decimal
 import numbers
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -37,9 +37,12 @@ class Place:
     """The table: a file's name, or what to call a frame or an array."""
     line: Callable[[int], int] | None = None
     """For text files, the line on which a row begins; rows are counted from 0 here, lines from 1."""
+    kept: np.ndarray | None = None
+    """The numbers of the rows that are left, from 0; None for all."""
 
     def row(self, row: int) -> str:
         """The row, counted from 0, in words that count from 1."""
+        row = row if self.kept is None else int(self.kept[row])
         if self.line is not None:
             return f"row {row + 1} (line {self.line(row)} of {self.label})"
         return f"row {row + 1} of {self.label}"
@@ -53,6 +56,8 @@ class Columns:
     cells: Sequence[np.ndarray | Sequence[object]]
     """One entry for each name: (n,) float with NaN for missing, or n objects."""
     place: Place
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The categories of columns of text that have an order."""
 
 
 def is_missing(cell: object) -> bool:

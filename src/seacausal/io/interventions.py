@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from io import StringIO
 from typing import NoReturn
 
@@ -15,7 +15,7 @@ from seacausal.io.names import suggest
 
 
 def parse_interventions(
-    entries: Sequence[object], names: Sequence[str], place: Place, *, control: str | None = None, others: bool = True
+    entries: Sequence[object], names: Sequence[str], place: Place, *, control: Collection[str] = (), others: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find the regimes of a table.
 
@@ -29,7 +29,7 @@ def parse_interventions(
     place
         Where the rows stand, for messages.
     control
-        What stands for no intervention, too.
+        Labels that stand for no intervention, too.
     others
         Whether entries that name no variable are refused; else the regime of their rows is -1.
 
@@ -43,19 +43,23 @@ def parse_interventions(
     Raises
     ------
     DataError
-        If an entry names no variable; says the row and the closest names.
+        If an entry names no variable, says the row and the closest names; if a label of `control` is a variable or occurs in no entry.
     """
     index = {name.strip(): i for i, name in enumerate(names)} | {name: i for i, name in enumerate(names)}
     known: dict[object, tuple[int, ...]] = {}
-    if control is not None and control.strip() in index:
-        raise DataError(f"`control` must not be a variable; found {control!r}, which is a column of {place.label}. Rename one of both.")
+    for label in control:
+        if label.strip() in index:
+            raise DataError(f"`control` must not be a variable; found {label!r}, which is a column of {place.label}. Rename one of both.")
+    controls, used = {label.strip() for label in control}, set()
     rows = []
     for row, entry in enumerate(entries):
         key = entry if isinstance(entry, (str, int, float, type(None))) else None
         if key is not None and key in known:
             rows.append(known[key])
             continue
-        parts = [part for part in split_entry(entry, index) if control is None or part.strip() != control.strip()]
+        split = split_entry(entry, index)
+        parts = [part for part in split if part.strip() not in controls]
+        used |= controls.intersection(part.strip() for part in split)
         found = {_find(name, index) for name in parts}
         if -1 in found and others:
             _refuse(next(name for name in parts if _find(name, index) < 0), names, place, row)
@@ -63,6 +67,11 @@ def parse_interventions(
         rows.append(targets)
         if key is not None:
             known[key] = targets
+    for label in control:
+        if label.strip() not in used:
+            labels = sorted({part.strip() for entry in known if entry is not None for part in split_entry(entry, index)} - set(index))
+            guess = suggest(label, labels, kind="labels")
+            raise DataError(f"`control` must stand among the interventions of {place.label}; found {label!r}, which does not. {guess}")
     distinct = sorted(dict.fromkeys(targets for targets in rows if targets != (-1,)), key=bool)  # stable: only the observational regime moves
     number = {targets: regime for regime, targets in enumerate(distinct)} | {(-1,): -1}
     matrix = np.zeros((len(distinct), len(names)), bool)

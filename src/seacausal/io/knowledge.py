@@ -37,6 +37,8 @@ def read_knowledge(source: str | os.PathLike[str] | Mapping[str, Any], names: Se
     DataError
         If the file is missing or no TOML, a key or a name is unknown, a list is none of names, or the parts contradict one another.
     """
+    if not isinstance(source, (str, os.PathLike, Mapping)):
+        raise DataError(f"`knowledge` must be a TOML file or a mapping; found {type(source).__name__}. Write {{'required': [['dose', 'response']]}}.")
     label = "the knowledge" if isinstance(source, Mapping) else f"the knowledge '{source}'"
     table = dict(source) if isinstance(source, Mapping) else read_toml(Path(source), "knowledge")
     for key in table:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -41,7 +42,7 @@ def read_table(
     source: str | os.PathLike[str] | IntoDataFrame | np.ndarray,
     *,
     interventions: str | Iterable[object] | None = None,
-    control: str | None = None,
+    control: str | Sequence[str] = (),
     other_targets: OtherTargets = "error",
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
@@ -62,9 +63,9 @@ def read_table(
         name that itself has a comma quoted as in csv. The column, in an AnnData one of obs, is then no variable. Or one entry for each row: None,
         '', a name, or several names; it replaces what an .npz file says.
     control
-        What stands there for no intervention, beside nothing at all.
+        A label, or several, that stands there for no intervention, beside nothing at all.
     other_targets
-        "error" refuses interventions on what is no column, "drop" leaves out their rows and counts them in `foreign_rows`.
+        "error" refuses interventions on what is no column, "drop" leaves out their rows and names them in `foreign`.
     columns
         The columns that are variables, all by default.
     ignore
@@ -102,8 +103,9 @@ def read_table(
     chosen = _check_choice(columns, ignore, archive is None and array is None)
     if other_targets not in get_args(OtherTargets):
         raise DataError(f"`other_targets` must be 'error' or 'drop'; found {other_targets!r}.")
-    if control is not None and (interventions is None or not isinstance(control, str)):
-        raise DataError(f"`control` must be a text that stands among the `interventions`; found {control!r} with {interventions!r}. Give both.")
+    control = [control] if isinstance(control, str) else list(control)
+    if interventions is None and (control or other_targets == "drop"):
+        raise DataError("`control` and `other_targets` say how to read `interventions`; found them without. Name the column, or leave them out.")
     if archive is not None:
         place = Place(archive.name)
         dataset = _read_archive(archive, index) if archive.suffix.lower() == ".npz" else read_layout_file(archive)
@@ -117,7 +119,7 @@ def read_table(
         entries = cells if entries is None else entries
         dataset = _to_dataset(_choose(table, chosen, ignore))
     if entries is not None:
-        dataset = _with_interventions(dataset, entries, place, control, other_targets)
+        dataset, place = _with_interventions(dataset, entries, place, control, other_targets)
     return _finish(dataset, place, missing, seed)
 
 
@@ -125,7 +127,8 @@ def _finish(dataset: Dataset, place: Place, missing: Missing, seed: int) -> Data
     """The data set, once its size and values will do."""
     _check_variables(dataset.names, place)
     if len(dataset.values) < MIN_ROWS:
-        left = f" after {dataset.foreign_rows} with interventions on what is no column were left out" if dataset.foreign_rows else ""
+        foreign = sum(rows for _, rows in dataset.foreign)
+        left = f" after {foreign} with interventions on what is no column were left out" if foreign else ""
         raise DataError(f"There must be at least {MIN_ROWS} rows; found {len(dataset.values)} in {place.label}{left}. Add rows.")
     finite = keep_finite(dataset, place, missing=missing, seed=seed)
     if len(finite.values) < MIN_ROWS:
@@ -172,7 +175,7 @@ def _choose(table: Columns, chosen: list[str] | None, ignore: Sequence[str]) -> 
             if name not in table.names:
                 raise DataError(f"`{option}` must name columns of {table.place.label}; found {name!r}. {suggest(name, table.names, kind='columns')}")
     kept = [i for i, name in enumerate(table.names) if (chosen is None or name in chosen) and name not in ignore]
-    return Columns(tuple(table.names[i] for i in kept), [table.cells[i] for i in kept], table.place)
+    return dataclasses.replace(table, names=tuple(table.names[i] for i in kept), cells=[table.cells[i] for i in kept])
 
 
 def _read_archive(path: Path, index: int | None) -> Dataset:
@@ -241,8 +244,9 @@ def _columns_of_frame(source: Any, place: Place) -> Columns:
     own = source.column_names if hasattr(source, "column_names") else getattr(source, "columns", ())
     names = tuple(map(str, own))
     check_names(names, place.label, unnamed_first=True)  # before narwhals sees them, which names no columns when some are repeated
-    frame = nw.from_native(source, eager_only=True)
-    return Columns(names, [_cells_of(column) for column in frame.iter_columns()], place)
+    columns = list(nw.from_native(source, eager_only=True).iter_columns())
+    orders = {name: tuple(map(str, column.dtype.categories)) for name, column in zip(names, columns) if isinstance(column.dtype, nw.Enum)}
+    return Columns(names, [_cells_of(column) for column in columns], place, orders)
 
 
 def _cells_of(column: nw.Series) -> np.ndarray | list[object]:
@@ -287,7 +291,7 @@ def _split_interventions(columns: Columns, name: str | None) -> tuple[list[objec
     if names and names[0] in ("", "Unnamed: 0") and _counts_rows(cells[0], place):
         names, cells = names[1:], cells[1:]
     check_names(names, place.label)
-    return entries, Columns(names, cells, place)
+    return entries, dataclasses.replace(columns, names=names, cells=cells)
 
 
 def _counts_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:
@@ -307,7 +311,7 @@ def _to_dataset(columns: Columns) -> Dataset:
         try:
             values[:, i] = to_numbers(cells, name, columns.place)
         except DataError:
-            found = to_categories(cells, name, columns.names, columns.place)
+            found = to_categories(cells, name, columns.names, columns.place, order=columns.orders.get(name))
             if found is None:
                 raise
             values[:, i] = found[0]
@@ -324,13 +328,28 @@ def _check_variables(names: Sequence[str], place: Place) -> None:
         )
 
 
-def _with_interventions(dataset: Dataset, entries: Sequence[object], place: Place, control: str | None, others: OtherTargets) -> Dataset:
-    """The data set with the regimes that the entries say, without the rows of interventions on what is no column where these are to be dropped."""
+def _with_interventions(
+    dataset: Dataset, entries: Sequence[object], place: Place, control: Sequence[str], others: OtherTargets
+) -> tuple[Dataset, Place]:
+    """The data set with the regimes that the entries say, and where its rows stand; without interventions on what is no column, if so asked."""
     n = len(dataset.values)
     if len(entries) != n:
         raise DataError(
             f"`interventions` must have one entry for each of the {n} rows of {place.label}; found {len(entries)}. Add or remove entries."
         )
     regime, targets = parse_interventions(entries, dataset.names, place, control=control, others=others == "error")
-    known = regime >= 0
-    return dataclasses.replace(dataset, values=dataset.values[known], regime=regime[known], targets=targets, foreign_rows=int((~known).sum()))
+    if (regime >= 0).all():
+        return dataclasses.replace(dataset, regime=regime, targets=targets), place
+    kept = np.flatnonzero(regime >= 0)
+    foreign = Counter(str(entries[row]) for row in np.flatnonzero(regime < 0).tolist())
+    if not targets.any():
+        raise DataError(
+            f"Some interventions must be on columns of {place.label}; found none, but {_some(foreign)}. Check how columns and interventions are "
+            "called, or say which labels are controls."
+        )
+    left = dataclasses.replace(dataset, values=dataset.values[kept], regime=regime[kept], targets=targets, foreign=tuple(foreign.most_common()))
+    return left, dataclasses.replace(place, kept=kept)
+
+
+def _some(labels: Counter[str]) -> str:
+    return ", ".join(f"{label!r} ({rows} rows)" for label, rows in labels.most_common(5)) + (", ..." if len(labels) > 5 else "")

@@ -28,8 +28,11 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
     if facts["dropped rows"]:
         dropped, why = facts["dropped rows"], "without" if facts["imputed cells"] else "with missing or infinite"
         found.append(f"Dropped {dropped:,} row{'s' * (dropped > 1)} {why} values.")
-    if facts["foreign rows"]:
-        found.append(f"Left out {facts['foreign rows']:,} rows of interventions on what is no column.")
+    if facts["foreign targets"]:
+        rows = facts["foreign targets"]
+        found.append(
+            f"Left out {sum(rows.values()):,} rows of interventions on what is no column: {_list([f'{k} ({n:,})' for k, n in rows.items()])}."
+        )
     if facts["outlying rows"]:
         rows = [f"{row + 1:,}" for row in facts["outlying rows"]]
         found.append(

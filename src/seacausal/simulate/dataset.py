@@ -55,6 +55,8 @@ class Simulation:
     """Chance of a variable to be cut, where any are."""
     tables: bool = False
     """Whether those variables are categories in no order instead, whose probabilities are drawn for each configuration of the parents."""
+    bystanders: int = 0
+    """How many variables lose all their edges again."""
     hidden: int = 0
     """How many roots, at most, are simulated and then left out: common causes that nobody measured."""
     mediators: int = 0
@@ -134,8 +136,9 @@ class Simulation:
             raise DataError(f"`levels_share` must be a probability; found {self.levels_share}.")
         if self.tables and not self.levels:
             raise DataError("`levels` must be at least 2 where there are `tables`; found 0.")
-        if min(self.hidden, self.mediators) < 0:
-            raise DataError(f"`hidden` and `mediators` must not be negative; found {self.hidden} and {self.mediators}.")
+        if min(self.bystanders, self.hidden, self.mediators) < 0:
+            found = f"{self.bystanders}, {self.hidden} and {self.mediators}"
+            raise DataError(f"`bystanders`, `hidden` and `mediators` must not be negative; found {found}.")
         if min(self.cycles, self.selection) < 0:
             raise DataError(f"`cycles` and `selection` must not be negative; found {self.cycles} and {self.selection}.")
         if not 0 <= self.targets <= self.variables:
@@ -263,7 +266,11 @@ def _draw_graph(simulation: Simulation, generator: np.random.Generator) -> np.nd
     mediators = np.flatnonzero((parents > 0) & (children > 0))[: simulation.mediators]
     out = np.concatenate([roots, mediators])
     kept = np.concatenate([np.setdiff1d(np.arange(whole), out)[:d], out])
-    return adjacency[np.ix_(kept, kept)]
+    adjacency = adjacency[np.ix_(kept, kept)]
+    if simulation.bystanders:
+        alone = generator.choice(d, min(simulation.bystanders, d), replace=False)
+        adjacency[alone], adjacency[:, alone] = False, False
+    return adjacency
 
 
 def _leave_out(adjacency: np.ndarray, d: int) -> np.ndarray:

@@ -64,6 +64,10 @@ class Domain:
     """Share of data sets with interventions."""
     structured: float = 0.2
     """Share of data sets whose graph is of blocks, layers, rings or regulators, rather than Erdos-Renyi or scale-free."""
+    sparse: float = 0.0
+    """Share of data sets with fewer than 0.4 edges a variable, down to none."""
+    bystanders: float = 0.0
+    """Share of data sets in which a fifth of the variables or more, in one of four all of them, have no edges."""
     hidden: float = 0.1
     """Share of data sets with unmeasured common causes."""
     mediators: float = 0.1
@@ -150,9 +154,13 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
     levels_share = generator.uniform(0.2, 0.9) if levels and share() < domain.partly else 1.0
     off_target = generator.uniform(0.1, 0.8) if targets and share() < domain.off_target else 0.0
     measurement = "codes" if levels and share() < domain.codes else _draw_key(MEASUREMENT_SHARES, generator)
+    sparse = domain.sparse > 0 and share() < domain.sparse
+    alone = 0.0
+    if domain.bystanders and share() < domain.bystanders:
+        alone = 1.0 if share() < 0.25 else generator.uniform(0.2, 1)
     return Simulation(
         variables=d,
-        edges=min(d * generator.uniform(0.4, 2.5 if tables else 5), most * generator.uniform(0.4, 0.97)),
+        edges=min(d * (generator.uniform(0, 0.4) if sparse else generator.uniform(0.4, 2.5 if tables else 5)), most * generator.uniform(0.4, 0.97)),
         graph=graph,
         mechanisms=mechanisms if share() < domain.mixed else (str(generator.choice(mechanisms)),),
         observational_rows=max(observational, 60) if several or unequal else observational,
@@ -166,6 +174,7 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         levels=levels,
         levels_share=levels_share,
         tables=tables,
+        bystanders=round(alone * d),
         hidden=int(generator.integers(1, 2 + d // 5)) if share() < domain.hidden else 0,
         mediators=mediators,
         targets=targets,
