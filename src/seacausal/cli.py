@@ -36,7 +36,7 @@ USAGE = """usage: seacausal COMMAND [OPTIONS]      (seacausal COMMAND --help lis
   train FOLDER        train a network on data simulated on the fly       (extra "train")
   finetune FOLDER     adapt the network to another estimator and statistic (extra "train")
   export CHECKPOINT   turn a training checkpoint into released weights   (extra "train")
-  bench SUITE         accuracy and speed: simulated, interventional, large, external, peers, identifiability, uniform, speed, estimators
+  bench SUITE         accuracy and speed: simulated, interventional, large, measured, independent, external, peers, speed, ...
 
   seacausal --version
 """

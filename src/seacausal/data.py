@@ -33,6 +33,9 @@ class Dataset:
     """Interventions on what is no variable, whose rows were left out while reading, and how many rows each had."""
     imputed_cells: int = 0
     """Missing values that were imputed while reading."""
+    known_pairs: float = 1.0
+    """What rows with imputed values are worth: how large a share of the rows has both values of the pair of columns that miss most, had chance
+    chosen which."""
     categories: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Names of the columns that were text, and the categories that 0, 1, ... stand for there."""
 
@@ -56,11 +59,6 @@ class Dataset:
         n, d = values.shape
         names = tuple(f"X{i + 1}" for i in range(d)) if names is None else names
         return cls(values, names, np.zeros(n, np.int32), np.zeros((1, d), bool), adjacency)
-
-    @property
-    def known_pairs(self) -> float:
-        """Share of the pairs of values in a row of which neither was imputed, had chance chosen: what a row is worth to statistics of pairs."""
-        return (1 - self.imputed_cells / max(self.values.size, 1)) ** 2
 
     @property
     def interventional(self) -> bool:

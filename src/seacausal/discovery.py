@@ -19,7 +19,7 @@ from seacausal.errors import CheckpointError, DataError
 from seacausal.io.cells import Place, keep_finite
 from seacausal.io.files import as_path
 from seacausal.io.knowledge import read_knowledge
-from seacausal.io.table import read_table
+from seacausal.io.table import list_names, read_table
 from seacausal.result import CausalGraph
 
 if TYPE_CHECKING:
@@ -116,9 +116,8 @@ def discover(
     started = time.perf_counter()
     told = {"interventions": interventions, "index": index, "names": names}
     reading = {option: value for option, value in told.items() if value is not None}
-    reading |= {
-        option: value for option, value in {"control": control, "columns": columns, "ignore": ignore}.items() if value is not None and len(value)
-    }
+    chosen = {"control": [control] if isinstance(control, str) else control, "columns": columns, "ignore": ignore}
+    reading |= {option: given for option, value in chosen.items() if (given := list_names(option, value))}
     reading |= {"other_targets": other_targets} if other_targets != "error" else {}
     if isinstance(data, Dataset):
         if reading:
@@ -158,7 +157,7 @@ def _recall(data: Any, reading: dict[str, Any], missing: str) -> dict[str, Any]:
     """How the table was read, for the summary; one intervention for each row, and names of an array, are too much for that."""
     told = {option: value for option, value in reading.items() if isinstance(value, (str, int)) or option in ("control", "columns", "ignore")}
     file = {"file": os.path.basename(data)} if isinstance(data, (str, os.PathLike)) else {}
-    return {**file, **{option: list(value) if isinstance(value, (list, tuple)) else value for option, value in told.items()}, "missing": missing}
+    return {**file, **told, "missing": missing}
 
 
 def _settle(config: DiscoverConfig, network: Network | PaperNetwork | None, d: int) -> DiscoverConfig:

@@ -1,5 +1,6 @@
 """What `seacausal bench` prints."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,15 @@ def test_notes_say_who_is_missing(monkeypatch, capsys):
     out = capsys.readouterr().out
     assert "FLOP is left out: it needs `pip install flopsearch==0.3.0`." in out
     assert len(out.strip().split("\n\n")[-1].splitlines()) == len(PeerRuns(1).peers)
+
+
+def test_independent_columns(monkeypatch, capsys):
+    monkeypatch.setattr("seacausal.bench.independent.SIZES", ((4, 500),))
+    command.run_bench(["independent", "--graphs", "2"], parse)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "| joined pairs (expected edges) | Gaussian | uniform | log-normal | half binary |"
+    cells = re.fullmatch(r"\| N=4, 500 rows" + r" \| ([\d.]+) \(([\d.]+)\)" * 4 + r" \|", lines[2]).groups()
+    assert all(float(joined) <= 6 and 0 < float(expected) < 6 for joined, expected in zip(cells[::2], cells[1::2]))
 
 
 def test_instruments_show_the_same_sets(monkeypatch, capsys):

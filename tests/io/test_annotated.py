@@ -104,6 +104,60 @@ def test_unknown_names(tmp_path, options, words):
         read_table(tmp_path / "t.h5ad", **options)
 
 
+def test_nullable_columns_of_obs(tmp_path):
+    path = tmp_path / "t.h5ad"
+    write(path)
+    with h5py.File(path, "a") as file:
+        group = file.create_group("obs/null")
+        group["values"], group["mask"] = [guide.replace("+", ",").replace("MYC", "var1") for guide in GUIDES], np.array(GUIDES) != "MYC"
+    found = read_table(path, interventions="null")
+    np.testing.assert_array_equal(found.targets[found.regime][:5, 1], [False, False, True, False, False])
+
+
+def test_repeated_entries_add_up_and_repeated_genes_are_refused(tmp_path):
+    path = tmp_path / "t.h5ad"
+    values = write(path)
+    with h5py.File(path, "a") as file:
+        data, indices, starts = (file["X"][name][:] for name in ("data", "indices", "indptr"))
+        for name, array in (("data", [5.0, *data]), ("indices", [indices[0], *indices]), ("indptr", [0, *(starts[1:] + 1)])):
+            del file["X"][name]
+            file["X"][name] = array
+    expected = values.copy()
+    expected[0, indices[0]] += 5
+    np.testing.assert_array_equal(read_table(path).values, expected)
+    with h5py.File(path, "a") as file:
+        file["var/_index"][1] = "var0"
+    with pytest.raises(DataError, match="found 'var0' 2 times"):
+        read_table(path, columns=["var0", "var2"])
+    with pytest.raises(DataError, match="must be distinct; found 'var0'"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("damage", ["index", "length", "shape", "text", "genes", "old"])
+def test_parts_that_do_not_fit(tmp_path, damage):
+    path = tmp_path / "t.h5ad"
+    write(path)
+    with h5py.File(path, "a") as file:
+        if damage == "index":
+            file["X/indices"][0] = -1
+        elif damage == "length":
+            shorter = file["X/data"][:-1]
+            del file["X/data"]
+            file["X/data"] = shorter
+        elif damage == "shape":
+            file["X"].attrs["shape"] = (10**15, 3)
+        elif damage == "text":
+            del file["X"]
+            file["X"] = [["a"] * 3] * 40
+        elif damage == "genes":
+            del file["var/_index"]
+            file["var/_index"] = ["var0", "var1"]
+        else:
+            file.create_group("obs/__categories")
+    with pytest.raises(DataError, match=r"must be an intact \.h5ad file of anndata 0\.8 or later; reading it failed"):
+        read_table(path, interventions="guide")
+
+
 def test_damaged_files(tmp_path, monkeypatch):
     path = tmp_path / "t.h5ad"
     for damage in ("X", "var", "var/_index", "X/data"):

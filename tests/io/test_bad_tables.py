@@ -312,6 +312,7 @@ def test_unknown_intervention_names(table):
     )
     assert "found 'control' in row 2 of the array. The variables are 'X1', 'X2'." in message(random_values(d=2), interventions=[None, "control"] * 18)
     assert "found '7' in row 1" in message(random_values(d=2), interventions=[7] * 36)
+    assert "found 'xxxx" in message(random_values(d=2), interventions=["x" * 200_000] * 36)
     text = message(random_values(d=2), interventions=[None, "sham"] * 18)
     assert text.endswith(
         "or say control='sham' (`--control`) if it means that; other_targets='drop' (`--other-targets drop`) leaves out rows with "
@@ -326,7 +327,8 @@ def test_choices_that_make_no_sense(table):
     path = table()
     assert "`columns` must name columns of table.csv; found 'raf'. Did you mean 'Raf'?" in message(path, columns=["raf", "Mek"])
     assert "`ignore` must name columns of table.csv; found 't'." in message(path, ignore=["t"])
-    assert "`ignore` must be a list of names; found the text 'Raf'. Write ['Raf']." in message(path, ignore="Raf")
+    assert "`ignore` must be a list of names; found 'Raf'. Write ['Raf']." in message(path, ignore="Raf")
+    assert "`columns` must be a list of names; found 3." in message(path, columns=3)
     assert "`columns` and `ignore` must not be given together" in message(path, columns=["Raf"], ignore=["Mek"])
     assert "`columns` picks columns of text, Parquet, h5ad and frames only" in message(random_values(d=3), columns=["X1", "X2"])
     assert "There must be at least 2 variables; found 1 in table.csv ('Raf')" in message(path, ignore=["Mek", "Erk"])

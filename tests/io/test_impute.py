@@ -83,10 +83,11 @@ def test_tables_are_counted_and_hopeless_columns_refused():
     found = read_table(values, missing="impute")
     assert (found.dropped_rows, len(found.values)) == (1, 99)
     assert found.imputed_cells == np.isnan(values).sum() - 5
-    assert found.known_pairs == pytest.approx((1 - found.imputed_cells / 495) ** 2)
+    shares = np.sort(np.isfinite(values[np.isfinite(values).any(1)]).mean(0))
+    assert found.known_pairs == pytest.approx(shares[0] * shares[1])
     assert (read_table(values, missing="impute", seed=1).values != found.values).any()
-    values[29:, 1] = np.nan
-    with pytest.raises(DataError, match=r"at least 30 finite values for the others to be imputed; found 2\d in column 'X2' of the array. Drop"):
+    values[55:, 1] = np.nan
+    with pytest.raises(DataError, match=r"in half of the rows for the others to be imputed; found 4\d in column 'X2' of the 99 rows of the array\."):
         read_table(values, missing="impute")
 
 
@@ -103,4 +104,15 @@ def test_graphs_of_imputed_tables_are_better_than_those_of_the_rows_without_gaps
         return -np.log(np.where(truth | truth.T, both, 1 - both))[np.triu_indices(8, 1)].mean()
 
     assert loss(joined["full"]) < loss(joined["imputed"]) < 0.8 * loss(joined["complete"])
-    assert joined["imputed"].dataset["independent rows"] == round(400 * (1 - np.isnan(values).mean()) ** 2)
+    shares = np.sort(np.isfinite(values).mean(0))
+    assert joined["imputed"].dataset["independent rows"] == round(400 * shares[0] * shares[1])
+
+
+def test_a_column_that_misses_half_of_its_values_gets_no_edges_from_that():
+    joined = 0
+    for seed in range(5):
+        values = np.random.default_rng(seed).normal(size=(2000, 8))
+        values[1000:, 7] = np.nan
+        direct = seacausal.discover(values, missing="impute").probabilities
+        joined += ((direct + direct.T)[7] > 0.5).sum()
+    assert joined <= 1

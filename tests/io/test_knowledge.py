@@ -48,6 +48,8 @@ def test_required_causes_forbid_the_way_back():
         ({"required": [["*", "dose"]]}, "must be variables; found '\\*'"),
         ({"tiers": [["age"], ["sex", "age"]]}, "found 'age' in tier 1 and in tier 2"),
         ({"tiers": [["age"], ["dose"]], "required": [["dose", "age"]]}, "found 'dose' -> 'age', but it is forbidden, or goes against the tiers"),
+        ({"tiers": [["sex"], ["age"]], "required": [["age", "dose"], ["dose", "sex"]]}, "must go down the tiers; found a path from 'age' to 'sex'"),
+        ({"tiers": 0}, "found 0. Write tiers ="),
         ({"required": [["age", "age"]]}, "joins a variable to itself"),
         ({"required": [["age", "sex"], ["sex", "dose"], ["dose", "age"]]}, "must not close a cycle; found one through age, sex, dose"),
     ],
@@ -76,3 +78,13 @@ def test_a_run_honours_it(tmp_path, capsys):
     assert main(["discover", str(tmp_path / "t.csv"), "--knowledge", str(tmp_path / "absent.toml"), "--out", str(tmp_path / "s")]) == 2
     assert "The knowledge" in capsys.readouterr().err
     assert not (tmp_path / "s").exists()
+
+
+def test_other_sources_are_refused(tmp_path):
+    for source in ([("dose", "response")], 3, b"known.toml"):
+        with pytest.raises(DataError, match="`knowledge` must be a TOML file or a mapping; found"):
+            read_knowledge(source, NAMES)
+    (tmp_path / "deep.toml").write_text("tiers = " + "[" * 5000 + "]" * 5000)
+    with pytest.raises(DataError, match="must be TOML in UTF-8"):
+        read_knowledge(tmp_path / "deep.toml", NAMES)
+    assert not read_knowledge({"tiers": [], "required": []}, NAMES).forbidden.any()

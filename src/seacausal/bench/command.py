@@ -22,27 +22,38 @@ from seacausal.config import DiscoverConfig
 from seacausal.errors import DataError
 
 Cells = dict[tuple[str, str], Scores]
+Suite = Literal[
+    "simulated",
+    "interventional",
+    "large",
+    "measured",
+    "independent",
+    "external",
+    "recipe",
+    "peers",
+    "identifiability",
+    "uniform",
+    "speed",
+    "estimators",
+]
 
 
 @dataclass(frozen=True)
 class Bench:
     """Measure accuracy or speed and print the table in Markdown."""
 
-    suite: tyro.conf.Positional[
-        Literal[
-            "simulated", "interventional", "large", "measured", "external", "recipe", "peers", "identifiability", "uniform", "speed", "estimators"
-        ]
-    ]
+    suite: tyro.conf.Positional[Suite]
     """What to measure. "peers": beside other people's methods, on standardised data with Gaussian roots. "identifiability": on linear Gaussian data,
-    beside what the equivalence class can say. "measured": the same sets as instruments of all kinds show them. "recipe": on the sets of a recipe, or
-    sets like those of a training run. "uniform": an adapter on linear data with uniform noise."""
+    beside what the equivalence class can say. "measured": the same sets as instruments of all kinds show them. "independent": columns that have
+    nothing to do with one another. "recipe": on the sets of a recipe, or sets like those of a training run. "uniform": an adapter on linear data
+    with uniform noise."""
     standardised: bool = False
     """Bring every column to mean 0 and variance 1 first."""
     roots: Literal["uniform", "gaussian"] = "uniform"
     """Law of the roots of simulated sets."""
     graphs: int | None = None
-    """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`, 10 for `measured`; for `peers` 5, and 2 at N=100; for `external` sets of a
-    file, all by default; for the `recipe` of a training run how many sets in all, 100 by default."""
+    """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`, 10 for `measured` and `independent`; for `peers` 5, and 2 at N=100; for `external`
+    sets of a file, all by default; for the `recipe` of a training run how many sets in all, 100 by default."""
     smallest: int = 0
     """Leave out cells with fewer variables."""
     largest: int = 100
@@ -74,6 +85,10 @@ def run_bench(arguments: list[str], parse: Callable[..., Any]) -> None:
         if options.adapter is None:
             raise DataError("The suite 'uniform' judges an adapter; found none. Pass --adapter with the file of a `seacausal finetune`.")
         _print_adapter(measure_adapter(options.adapter, _load(options.weights), graphs=options.graphs or 20, progress=_tell))
+    elif options.suite == "independent":
+        from seacausal.bench.independent import measure_independent
+
+        _print_independent(measure_independent(_load(options.weights), tables=options.graphs or 10, progress=_tell))
     elif options.suite == "identifiability":
         from seacausal.bench.identifiability import measure_identifiability
 
@@ -180,6 +195,13 @@ def _print_sets(cells: Cells, peers: PeerRuns | None) -> None:
             ours.append(f"{_format(others[name], 'mAP')} {name}")
         count = str(len(scores.values["seacausal", "mAP"]))
         _print(f"| {group} | " + " | ".join([*ours, *(_format(value, "mAP") for value in others.values()), count]) + " |")
+
+
+def _print_independent(found: dict[tuple[str, str], tuple[float, float]]) -> None:
+    sizes, laws = (list(dict.fromkeys(key[axis] for key in found)) for axis in (0, 1))
+    _print("| joined pairs (expected edges) | " + " | ".join(laws) + " |", "|---" * (len(laws) + 1) + "|")
+    for size in sizes:
+        _print(f"| {size} | " + " | ".join("{:.1f} ({:.1f})".format(*found[size, law]) for law in laws) + " |")
 
 
 def _print_identifiability(scores: Scores) -> None:

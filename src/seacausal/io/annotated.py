@@ -16,7 +16,7 @@ import numpy as np
 
 from seacausal.errors import DataError
 from seacausal.io.cells import Columns, Place
-from seacausal.io.names import suggest
+from seacausal.io.names import check_names, suggest
 
 MOST = 5_000
 """More variables than this are refused where nobody says which: a whole genome is hardly ever meant, and would fill the memory."""
@@ -31,11 +31,15 @@ def columns_of_annotated(source: Any, interventions: str | None, wanted: Sequenc
     """The variables of an AnnData, or those that are wanted, and the column of `obs` that is named."""
     names = [str(name) for name in source.var_names]
     place = Place("the AnnData")
-    chosen = _choose(names, wanted, place)
+    chosen = _choose(names, wanted, interventions, place)
     labels = None if interventions is None else _label_column(source.obs, interventions, list(source.obs.columns), place)
     if source.X is None:
         raise DataError("The AnnData must have a matrix X; found none. Copy a layer into it: adata.X = adata.layers[...].")
-    return _to_columns(source.X[:, chosen], [names[i] for i in chosen], interventions, labels, place)
+    try:
+        return _to_columns(source.X[:, chosen], [names[i] for i in chosen], interventions, labels, place, (len(source.obs), len(chosen)))
+    except (TypeError, ValueError, IndexError, KeyError) as error:
+        found = f"{type(source.X).__name__}: {error}"
+        raise DataError(f"The matrix X of the AnnData must hold numbers, a row a cell and a column a variable; found {found}. Convert it.") from None
 
 
 def read_h5ad(path: Path, interventions: str | None, wanted: Sequence[str] | None) -> Columns:
@@ -54,16 +58,21 @@ def read_h5ad(path: Path, interventions: str | None, wanted: Sequence[str] | Non
     with _damage(path), h5py.File(path, "r") as held:
         file: Any = held
         var, obs = file["var"], file["obs"]
+        if "__categories" in obs or not (hasattr(obs, "keys") and hasattr(var, "keys")):
+            raise ValueError("it was written by an older version")
         names = _texts(var[_text(var.attrs["_index"])])
-        chosen = _choose(names, wanted, place)
+        chosen = _choose(names, wanted, interventions, place)
         labels = None
         if interventions is not None:
             columns = [key for key in obs if key != _text(obs.attrs["_index"])]
             labels = _labels(_label_column(obs, interventions, columns, place))
         matrix = file["X"]
         kind = _text(matrix.attrs.get("encoding-type", "array"))
+        shape = matrix.shape if kind == "array" else tuple(int(size) for size in matrix.attrs["shape"])
+        if shape != (len(obs[_text(obs.attrs["_index"])]), len(names)):
+            raise ValueError(f"X has shape {shape}, which does not fit obs and var")
         values = matrix[:, chosen] if kind == "array" else _dense(matrix, kind, np.array(chosen))
-    return _to_columns(values, [names[i] for i in chosen], interventions, labels, place)
+        return _to_columns(values, [names[i] for i in chosen], interventions, labels, place, (shape[0], len(chosen)))
 
 
 @contextmanager
@@ -73,25 +82,41 @@ def _damage(path: Path) -> Iterator[None]:
         yield
     except DataError:
         raise
-    except (OSError, KeyError, ValueError, TypeError, IndexError, AttributeError, UnicodeDecodeError, RuntimeError) as error:
+    except (
+        OSError,
+        KeyError,
+        ValueError,
+        TypeError,
+        IndexError,
+        AttributeError,
+        UnicodeDecodeError,
+        RuntimeError,
+        MemoryError,
+        OverflowError,
+    ) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{path.name} must be an intact .h5ad file of anndata 0.8 or later; reading it failed: {reason}. Write it again.") from None
 
 
-def _choose(names: Sequence[str], wanted: Sequence[str] | None, place: Place) -> list[int]:
+def _choose(names: Sequence[str], wanted: Sequence[str] | None, interventions: str | None, place: Place) -> list[int]:
     """Positions of the wanted variables, in the order of the table."""
     if wanted is None:
+        check_names(names, place.label)
         if len(names) > MOST:
             raise DataError(
                 f"Of {place.label} up to {MOST:,} variables are read unless some are named; found {len(names):,}. Name those of interest with "
                 "`columns` (`--columns`, or a list in a `--config` file)."
             )
         return list(range(len(names)))
-    index = {name: i for i, name in enumerate(names)}
+    found = []
     for name in wanted:
-        if name not in index:
+        places = [i for i, other in enumerate(names) if other == name]
+        if len(places) > 1:
+            raise DataError(f"`columns` must name single variables of {place.label}; found {name!r} {len(places)} times. Rename them.")
+        if not places and name != interventions:
             raise DataError(f"`columns` must name variables of {place.label}; found {name!r}. {suggest(name, names, kind='variables')}")
-    return sorted({index[name] for name in wanted})
+        found += places
+    return sorted(set(found))
 
 
 def _label_column(obs: Any, name: str, held: Sequence[str], place: Place) -> Any:
@@ -100,9 +125,13 @@ def _label_column(obs: Any, name: str, held: Sequence[str], place: Place) -> Any
     return obs[name]
 
 
-def _to_columns(values: Any, names: list[str], interventions: str | None, labels: Any, place: Place) -> Columns:
+def _to_columns(values: Any, names: list[str], interventions: str | None, labels: Any, place: Place, shape: tuple[int, int]) -> Columns:
     """The columns of a matrix, dense or sparse, and before them that of the interventions."""
-    dense = np.asarray(values.toarray() if hasattr(values, "toarray") else values, np.float64)
+    dense = values.toarray() if hasattr(values, "toarray") else values
+    dense = np.ma.filled(dense.astype(np.float64), np.nan) if isinstance(dense, np.ma.MaskedArray) else np.asarray(dense)
+    if dense.dtype.kind not in "biuf" or dense.shape != shape:
+        raise ValueError(f"X must hold real numbers of shape {shape}, not {dense.dtype} of shape {dense.shape}")
+    dense = dense.astype(np.float64, copy=False)
     cells: list[Any] = list(np.ascontiguousarray(dense.T))
     if interventions is None:
         return Columns(tuple(names), cells, place)
@@ -117,17 +146,25 @@ def _dense(matrix: Any, kind: str, chosen: np.ndarray) -> np.ndarray:
     data, indices, starts = matrix["data"][:], matrix["indices"][:], matrix["indptr"][:]
     lines = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     rows, columns = (lines, indices) if kind == "csr_matrix" else (indices, lines)
+    length = n if kind == "csr_matrix" else d
+    if len(starts) != length + 1 or starts[0] != 0 or starts[-1] != len(data) or len(indices) != len(data) or (np.diff(starts) < 0).any():
+        raise ValueError("the parts of X do not fit together")
+    if len(data) and not (min(rows.min(), columns.min()) >= 0 and rows.max() < n and columns.max() < d):
+        raise ValueError("X has entries outside of its shape")
     position = np.full(d, -1)
     position[chosen] = np.arange(len(chosen))
     kept = position[columns] >= 0
     out = np.zeros((n, len(chosen)))
-    out[rows[kept], position[columns[kept]]] = data[kept]
+    np.add.at(out, (rows[kept], position[columns[kept]]), data[kept])
     return out
 
 
 def _labels(column: Any) -> list[object]:
-    """The cells of a column of obs: categories by their codes, -1 for none, or what stands there."""
-    if "codes" in column:
+    """The cells of a column of obs: categories by their codes, -1 for none, values with a mask, or what stands there."""
+    parts = set(column) if hasattr(column, "keys") else set()
+    if {"values", "mask"} <= parts:
+        return [None if gone else label for label, gone in zip(_labels(column["values"]), column["mask"][:].tolist())]
+    if "codes" in parts:
         categories = _texts(column["categories"])
         return [categories[code] if code >= 0 else None for code in column["codes"][:].tolist()]
     return list(_texts(column)) if column.dtype.kind in "OS" else column[:].tolist()

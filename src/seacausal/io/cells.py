@@ -21,7 +21,6 @@ from seacausal.data import Dataset
 from seacausal.errors import DataError
 
 Missing = Literal["error", "drop", "impute"]
-MIN_ROWS = 30
 
 MISSING = frozenset({"", "na", "nan", "null"})
 """Text cells, in lower case and without spaces around, that hold no value."""
@@ -114,8 +113,8 @@ def keep_finite(dataset: Dataset, place: Place, *, missing: Missing, seed: int =
     Raises
     ------
     DataError
-        If a value is not finite and `missing` is "error"; names the first in reading order and counts them all. If a column has fewer than
-        `MIN_ROWS` values to impute the others from.
+        If a value is not finite and `missing` is "error"; names the first in reading order and counts them all. If less than half of a column is
+        there to impute the rest from.
     """
     bad = ~np.isfinite(dataset.values)
     if not bad.any():
@@ -153,14 +152,15 @@ def _impute(dataset: Dataset, place: Place, seed: int) -> Dataset:
     from seacausal.io.impute import impute_missing
 
     known = np.isfinite(dataset.values)
-    least = int(known.sum(0).argmin())
-    if known[:, least].sum() < MIN_ROWS:
+    shares = known.mean(0)
+    least = int(shares.argmin())
+    if shares[least] < 0.5:
         raise DataError(
-            f"Every column must have at least {MIN_ROWS} finite values for the others to be imputed; found {known[:, least].sum()} in column "
-            f"{dataset.names[least]!r} of {place.label}. Drop the column."
+            f"Every column must hold finite numbers in half of the rows for the others to be imputed; found {known[:, least].sum()} in column "
+            f"{dataset.names[least]!r} of the {len(known)} rows of {place.label}. Leave the column out (`--ignore`)."
         )
     values = impute_missing(dataset.values, dataset.regime, dataset.targets, seed=seed)
-    return dataclasses.replace(dataset, values=values, imputed_cells=dataset.imputed_cells + int((~known).sum()))
+    return dataclasses.replace(dataset, values=values, imputed_cells=int((~known).sum()), known_pairs=float(np.sort(shares)[:2].prod()))
 
 
 def _to_number(cell: object) -> float | None:

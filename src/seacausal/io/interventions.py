@@ -10,7 +10,7 @@ from typing import NoReturn
 import numpy as np
 
 from seacausal.errors import DataError
-from seacausal.io.cells import Place, is_missing
+from seacausal.io.cells import Place, is_missing, shown
 from seacausal.io.names import suggest
 
 
@@ -57,7 +57,7 @@ def parse_interventions(
         if key is not None and key in known:
             rows.append(known[key])
             continue
-        split = split_entry(entry, index)
+        split = [entry] if isinstance(entry, str) and entry.strip() in controls else split_entry(entry, index)
         parts = [part for part in split if part.strip() not in controls]
         used |= controls.intersection(part.strip() for part in split)
         found = {_find(name, index) for name in parts}
@@ -70,7 +70,7 @@ def parse_interventions(
     for label in control:
         if label.strip() not in used:
             labels = sorted({part.strip() for entry in known if entry is not None for part in split_entry(entry, index)} - set(index))
-            guess = suggest(label, labels, kind="labels")
+            guess = suggest(label, labels, kind="labels") if labels else "There are no labels but names of variables."
             raise DataError(f"`control` must stand among the interventions of {place.label}; found {label!r}, which does not. {guess}")
     distinct = sorted(dict.fromkeys(targets for targets in rows if targets != (-1,)), key=bool)  # stable: only the observational regime moves
     number = {targets: regime for regime, targets in enumerate(distinct)} | {(-1,): -1}
@@ -87,7 +87,10 @@ def split_entry(entry: object, index: Container[str]) -> list[str]:
             return [entry]
         if is_missing(entry):
             return []
-        parts = [part for line in csv.reader(StringIO(entry, newline=""), skipinitialspace=True) for part in line]
+        try:
+            parts = [part for line in csv.reader(StringIO(entry, newline=""), skipinitialspace=True) for part in line]
+        except csv.Error:  # longer than any list of names
+            return [entry]
         parts = [piece for part in parts for piece in ([part] if part in index or part.strip() in index else part.split("+"))]
         return [part for part in parts if part.strip()]
     if is_missing(entry):
@@ -108,7 +111,7 @@ def _refuse(name: str, names: Sequence[str], place: Place, row: int) -> NoReturn
     advice = "Leave the entry empty where nothing was intervened on"
     if not guess.startswith("Did"):
         advice += (
-            f", or say control={name!r} (`--control`) if it means that; other_targets='drop' (`--other-targets drop`) leaves out rows with "
+            f", or say control={shown(name)} (`--control`) if it means that; other_targets='drop' (`--other-targets drop`) leaves out rows with "
             "interventions on what is no column"
         )
-    raise DataError(f"Interventions must name variables of the table; found {name!r} in {place.row(row)}. {guess} {advice}.")
+    raise DataError(f"Interventions must name variables of the table; found {shown(name)} in {place.row(row)}. {guess} {advice}.")

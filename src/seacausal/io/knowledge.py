@@ -44,7 +44,7 @@ def read_knowledge(source: str | os.PathLike[str] | Mapping[str, Any], names: Se
     for key in table:
         if key not in KEYS:
             raise DataError(f"Keys of {label} must be among {', '.join(KEYS)}; found {key!r}. {suggest(str(key), KEYS, kind='keys')}")
-    given = {key: _check_lists(table[key], key, label) for key in KEYS if table.get(key)}
+    given = {key: _check_lists(table[key], key, label) for key in KEYS if key in table}
     index = {name: i for i, name in enumerate(names)}
     d = len(names)
 
@@ -74,7 +74,9 @@ def read_knowledge(source: str | os.PathLike[str] | Mapping[str, Any], names: Se
     if ancestors.diagonal().any():
         around = [names[i] for i in np.flatnonzero(ancestors.diagonal()).tolist()]
         raise DataError(f"Required edges of {label} must not close a cycle; found one through {', '.join(around)}. Leave an edge out.")
-    return Knowledge(required, forbidden | ancestors.T, given)
+    for i, j in np.argwhere(ancestors & (tier[:, None] > tier) & (tier >= 0)).tolist():
+        raise DataError(f"Required edges of {label} must go down the tiers; found a path from {names[i]!r} to {names[j]!r}. Leave an edge out.")
+    return Knowledge(required, forbidden | ancestors.T, {key: rows for key, rows in given.items() if rows})
 
 
 def _check_lists(value: Any, key: str, label: str) -> list[list[str]]:

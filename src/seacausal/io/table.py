@@ -22,7 +22,7 @@ from seacausal.data import Dataset
 from seacausal.errors import DataError
 from seacausal.io.annotated import columns_of_annotated, is_annotated, read_h5ad
 from seacausal.io.categories import to_categories
-from seacausal.io.cells import MIN_ROWS, Columns, Missing, Place, keep_finite, to_numbers
+from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_numbers
 from seacausal.io.files import existing_file
 from seacausal.io.interventions import parse_interventions
 from seacausal.io.layout import read_layout_file
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import narwhals as nw
     from narwhals.typing import IntoDataFrame
 
+MIN_ROWS = 30
 MIN_VARIABLES = 2
 OtherTargets = Literal["error", "drop"]
 
@@ -100,10 +101,10 @@ def read_table(
     archive = path if path is not None and path.suffix.lower() in (".npz", ".npy") else None
     array = source if isinstance(source, np.ndarray) else None
     _check_options(archive, array, column, index, names)
-    chosen = _check_choice(columns, ignore, archive is None and array is None)
+    chosen, ignored = _check_choice(columns, ignore, archive is None and array is None)
     if other_targets not in get_args(OtherTargets):
         raise DataError(f"`other_targets` must be 'error' or 'drop'; found {other_targets!r}.")
-    control = [control] if isinstance(control, str) else list(control)
+    control = list_names("control", [control] if isinstance(control, str) else control)
     if interventions is None and (control or other_targets == "drop"):
         raise DataError("`control` and `other_targets` say how to read `interventions`; found them without. Name the column, or leave them out.")
     if archive is not None:
@@ -117,7 +118,7 @@ def read_table(
         place = table.place
         cells, table = _split_interventions(table, column)
         entries = cells if entries is None else entries
-        dataset = _to_dataset(_choose(table, chosen, ignore))
+        dataset = _to_dataset(_choose(table, chosen, ignored, column))
     if entries is not None:
         dataset, place = _with_interventions(dataset, entries, place, control, other_targets)
     return _finish(dataset, place, missing, seed)
@@ -156,25 +157,33 @@ def _check_options(archive: Path | None, array: np.ndarray | None, column: str |
         )
 
 
-def _check_choice(columns: Sequence[str] | None, ignore: Sequence[str], named: bool) -> list[str] | None:
-    """The chosen columns; refuses a choice that makes no sense, or of a source whose columns are not chosen by name."""
-    for option, given in (("columns", columns), ("ignore", ignore)):
-        if isinstance(given, str):
-            raise DataError(f"`{option}` must be a list of names; found the text {given!r}. Write [{given!r}].")
+def list_names(option: str, given: Iterable[object] | None) -> list[str]:
+    """The names that an option holds, none where it is None."""
+    if given is None:
+        return []
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise DataError(f"`{option}` must be a list of names; found {given!r}. Write [{given!r}].")
+    return [str(name) for name in given]
+
+
+def _check_choice(columns: Iterable[object] | None, ignore: Iterable[object] | None, named: bool) -> tuple[list[str] | None, list[str]]:
+    """The columns that are chosen, None for all, and those that are not; refuses a choice from a source whose columns are not chosen by name."""
+    chosen, ignored = list_names("columns", columns), list_names("ignore", ignore)
+    for option, given in (("columns", chosen), ("ignore", ignored)):
         if given and not named:
             raise DataError(f"`{option}` picks columns of text, Parquet, h5ad and frames only; found it with an array. Take its columns before.")
-    if columns and ignore:
+    if chosen and ignored:
         raise DataError("`columns` and `ignore` must not be given together; found both. Leave one out.")
-    return list(columns) if columns else None
+    return chosen or None, ignored
 
 
-def _choose(table: Columns, chosen: list[str] | None, ignore: Sequence[str]) -> Columns:
-    """The columns that are variables."""
-    for option, given in (("columns", chosen or []), ("ignore", ignore)):
+def _choose(table: Columns, chosen: list[str] | None, ignored: list[str], interventions: str | None) -> Columns:
+    """The columns that are variables; that of the interventions, which is none, may be named as well."""
+    for option, given in (("columns", chosen or []), ("ignore", ignored)):
         for name in given:
-            if name not in table.names:
+            if name not in table.names and name != interventions:
                 raise DataError(f"`{option}` must name columns of {table.place.label}; found {name!r}. {suggest(name, table.names, kind='columns')}")
-    kept = [i for i, name in enumerate(table.names) if (chosen is None or name in chosen) and name not in ignore]
+    kept = [i for i, name in enumerate(table.names) if (chosen is None or name in chosen) and name not in ignored]
     return dataclasses.replace(table, names=tuple(table.names[i] for i in kept), cells=[table.cells[i] for i in kept])
 
 

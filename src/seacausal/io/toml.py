@@ -26,7 +26,7 @@ def read_toml(path: Path, kind: str) -> dict[str, Any]:
     path = as_path(path)
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"The {kind} '{path}' must be TOML in UTF-8; {error}. Correct that line.") from None
     except (OSError, ValueError) as error:
         raise DataError(f"The {kind} '{path}' must be a readable file; {error}. Check the path.") from None

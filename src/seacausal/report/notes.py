@@ -41,7 +41,7 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
     rows, worth = facts["rows"] - len(facts["outlying rows"]), facts["independent rows"]
     if facts["imputed cells"]:
         cells, of = facts["imputed cells"], facts["rows"] * facts["variables"]
-        found.append(f"Imputed {cells:,} of {of:,} values, for which {rows:,} rows count as {worth:,}.")
+        found.append(f"Imputed {cells:,} of {of:,} values" + (f", for which {rows:,} rows count as {worth:,}." if worth < rows else "."))
     if facts["serial"]:
         found.append(
             f"Each row resembles the one before, as in time series: {rows:,} rows count as {worth:,} independent ones (--no-serial counts them all). "
