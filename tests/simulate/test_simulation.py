@@ -566,6 +566,17 @@ def test_ordered_values_are_few_and_children_see_them(fix_graph, levels):
     assert abs(np.corrcoef(cause, effect)[0, 1]) > 0.7
 
 
+def test_noise_of_one_variance(fix_graph):
+    fix_graph(3, CHAIN)
+    fields = {"variables": 3, "edges": 2, "graph": "fixed", "observational_rows": 50_000, "root_law": "gaussian", "root_scale": 0.7}
+    dataset = simulate(0, noise_coefficient=0.7, noise_spread=1.0, **fields)
+    precision = np.linalg.inv(np.cov(dataset.values.T, dtype=float))
+    first, second, third = (dataset.values[:, v].astype(float) for v in (0, 1, 2))
+    for residual in (first, second - first * np.cov(first, second)[0, 1] / first.var(), third - second * np.cov(second, third)[0, 1] / second.var()):
+        assert residual.std() == pytest.approx(0.7, rel=0.02)
+    assert 1 / precision[2, 2] == pytest.approx(0.49, rel=0.03)
+
+
 def test_bystanders_have_no_edges_and_no_part_in_anything():
     fields = {"variables": 12, "edges": 30, "hidden": 2, "observational_rows": 20_000}
     dataset = simulate(0, bystanders=5, **fields)
@@ -698,6 +709,7 @@ def test_cycles_have_no_order(edges):
         ({"regime_rows": -1}, "must not be negative"),
         ({"variables": 6, "edges": 10, "graph": "bipartite"}, "`edges` between 0 and 9; found 6 and 10"),
         ({"targets_per_regime": 0}, "`targets_per_regime` must be at least 1; found 0"),
+        ({"noise_spread": 0.5}, "`noise_spread` must be a factor of at least 1; found 0.5"),
         ({"regime_spread": 0.5}, "`regime_spread` must be a factor of at least 1; found 0.5"),
         ({"regime_spread": math.nan}, "`regime_spread` must"),
         ({"regime_spread": math.inf}, "`regime_spread` must"),

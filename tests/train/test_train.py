@@ -284,6 +284,9 @@ def test_sparse_sets_and_bystanders_are_drawn_as_often_as_asked_for():
     assert np.mean([one.edges < 8 for one in drawn]) == pytest.approx(0.2, abs=0.05)
     assert np.mean([one.bystanders > 0 for one in drawn]) == pytest.approx(0.4, abs=0.06)
     assert np.mean([one.bystanders == 20 for one in drawn]) == pytest.approx(0.11, abs=0.04)
+    for seed in range(30):
+        one = draw_specification(Domain(expression=0.0, equal=1.0), 20, generator=np.random.default_rng(seed))
+        assert (one.root_law, one.root_scale, one.noise_spread) == (one.noise_law, one.noise_coefficient, 1.0)
     usual = [draw_specification(Domain(expression=0.0), 20, generator=np.random.default_rng(seed)) for seed in range(100)]
     assert min(one.edges for one in usual) >= 8
     assert not any(one.bystanders for one in usual)

@@ -115,7 +115,7 @@ def _simulate_children(
     present = torch.arange(x.shape[1], device=device) < sizes[:, None]
     x.masked_fill_(~present[:, :, None], 0)  # what stands there may be no number yet
     regimes = 1 + -(-simulation.targets // simulation.targets_per_regime) if simulation.noise_per_regime else 1
-    spread = simulation.noise_coefficient * (1 + _uniform((g, regimes), generator)).sqrt()
+    spread = simulation.noise_coefficient * (1 + (simulation.noise_spread - 1) * _uniform((g, regimes), generator)).sqrt()
     noise = LAWS[simulation.noise_law](g, n, generator) * (spread[:, regime] if regimes > 1 else spread)
     own = MECHANISMS[name](x, present, sizes, noise, simulation.weights, generator)
     return own / (own.std(1, keepdim=True, correction=0) + 1e-6) if simulation.rescaled else own

@@ -42,7 +42,9 @@ class Simulation:
     noise_law: str = "gaussian"
     """A key of `LAWS`."""
     noise_coefficient: float = 0.4
-    """The noise of a variable has standard deviation `noise_coefficient` times s, s^2 uniform in (1, 2)."""
+    """The noise of a variable has standard deviation `noise_coefficient` times s, s^2 uniform in (1, `noise_spread`)."""
+    noise_spread: float = 2.0
+    """1 for noise of the same variance everywhere."""
     noise_per_regime: bool = True
     """Whether s is drawn anew in every regime, as the paper's program does."""
     weights: tuple[float, float] = (0.25, 1.0)
@@ -145,6 +147,8 @@ class Simulation:
             raise DataError(f"`targets` must lie between 0 and {self.variables} variables; found {self.targets}.")
         if self.targets_per_regime < 1:
             raise DataError(f"`targets_per_regime` must be at least 1; found {self.targets_per_regime}.")
+        if not 1 <= self.noise_spread < float("inf"):
+            raise DataError(f"`noise_spread` must be a factor of at least 1; found {self.noise_spread}.")
         if not 1 <= self.regime_spread < float("inf"):
             raise DataError(f"`regime_spread` must be a factor of at least 1; found {self.regime_spread}.")
         if not 0 <= self.off_target <= 1:
@@ -247,7 +251,7 @@ def _block_activity(w: np.ndarray, own: np.ndarray, hit: np.ndarray, spread: np.
 
 def _draw_error(simulation: Simulation, regime: np.ndarray, regimes: int, generator: np.random.Generator) -> np.ndarray:
     """(n,) float32 noise of a variable with parents."""
-    spread = np.sqrt(generator.uniform(1, 2, regimes if simulation.noise_per_regime else 1)).astype(np.float32)
+    spread = np.sqrt(generator.uniform(1, simulation.noise_spread, regimes if simulation.noise_per_regime else 1)).astype(np.float32)
     noise = draw_noise(simulation.noise_law, len(regime), generator=generator)
     noise *= np.float32(simulation.noise_coefficient) * (spread[regime] if simulation.noise_per_regime else spread)
     return noise
