@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seacausal.graph.decoding import decode_dag
-from seacausal.graph.knowledge import Knowledge, required_ancestors
-from seacausal.graph.metrics import is_acyclic
+from seacausal.graph.knowledge import Knowledge
+from seacausal.graph.metrics import follow_paths, is_acyclic
 
 
 @st.composite
@@ -19,7 +19,7 @@ def cases(draw):
     direct = np.triu(three[..., 0], 1) + np.triu(three[..., 1], 1).T
     order = generator.permutation(d)
     required = np.triu(generator.random((d, d)) < draw(st.sampled_from([0.0, 0.1, 0.5])), 1)[np.ix_(order, order)]
-    forbidden = (generator.random((d, d)) < draw(st.sampled_from([0.0, 0.3]))) & ~required | required_ancestors(required).T
+    forbidden = (generator.random((d, d)) < draw(st.sampled_from([0.0, 0.3]))) & ~required | follow_paths(required).T
     return direct, Knowledge(required, forbidden, {})
 
 
@@ -59,6 +59,6 @@ def test_nothing_known_changes_nothing():
 
 def test_ancestors_of_chains_and_cycles():
     chain = np.eye(4, k=1, dtype=bool)
-    np.testing.assert_array_equal(required_ancestors(chain), np.triu(np.ones((4, 4), bool), 1))
+    np.testing.assert_array_equal(follow_paths(chain), np.triu(np.ones((4, 4), bool), 1))
     chain[2, 0] = True
-    np.testing.assert_array_equal(required_ancestors(chain).diagonal(), [True, True, True, False])
+    np.testing.assert_array_equal(follow_paths(chain).diagonal(), [True, True, True, False])

@@ -38,11 +38,3 @@ class Knowledge:
         out = np.where(changed, allowed / np.where(changed, left, 1.0), allowed)
         # A certain edge that was found stays behind one that is known, where no graph without cycles can have both.
         return np.where(self.required, 1.0, np.minimum(out, 1 - 1e-9) if self.required.any() else out)
-
-
-def required_ancestors(required: np.ndarray) -> np.ndarray:
-    """(d, d) bool, [i, j] where i is required to be a cause of j, directly or through others; [i, i] where the edges close a cycle."""
-    reached = required.copy()
-    for k in np.flatnonzero(required.any(0) & required.any(1)).tolist():
-        reached |= reached[:, k, None] & reached[k]
-    return reached

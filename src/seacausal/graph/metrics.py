@@ -85,6 +85,14 @@ def is_acyclic(adjacency: np.ndarray) -> bool:
     return True
 
 
+def follow_paths(adjacency: np.ndarray) -> np.ndarray:
+    """(d, d) bool, [i, j] where a directed path of one edge or more leads from i to j (Warshall, 1962); [i, i] where i lies on a cycle."""
+    reach = adjacency.copy()
+    for middle in np.flatnonzero(adjacency.any(0) & adjacency.any(1)).tolist():
+        reach |= reach[:, middle, None] & reach[middle]
+    return reach
+
+
 def check_acyclic(adjacency: np.ndarray, purpose: str) -> None:
     """Refuse a graph with a directed cycle.
 

@@ -7,6 +7,7 @@ interventions is read. Only the variables that are asked for become dense.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,7 +72,7 @@ def read_h5ad(path: Path, interventions: str | None, wanted: Sequence[str] | Non
         shape = matrix.shape if kind == "array" else tuple(int(size) for size in matrix.attrs["shape"])
         if shape != (len(obs[_text(obs.attrs["_index"])]), len(names)):
             raise ValueError(f"X has shape {shape}, which does not fit obs and var")
-        values = matrix[:, chosen] if kind == "array" else _dense(matrix, kind, np.array(chosen))
+        values = matrix[:, chosen] if kind == "array" else _dense(matrix, kind, shape, np.array(chosen, int))
         return _to_columns(values, [names[i] for i in chosen], interventions, labels, place, (shape[0], len(chosen)))
 
 
@@ -82,18 +83,7 @@ def _damage(path: Path) -> Iterator[None]:
         yield
     except DataError:
         raise
-    except (
-        OSError,
-        KeyError,
-        ValueError,
-        TypeError,
-        IndexError,
-        AttributeError,
-        UnicodeDecodeError,
-        RuntimeError,
-        MemoryError,
-        OverflowError,
-    ) as error:
+    except (OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, MemoryError, OverflowError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{path.name} must be an intact .h5ad file of anndata 0.8 or later; reading it failed: {reason}. Write it again.") from None
 
@@ -108,15 +98,13 @@ def _choose(names: Sequence[str], wanted: Sequence[str] | None, interventions: s
                 "`columns` (`--columns`, or a list in a `--config` file)."
             )
         return list(range(len(names)))
-    found = []
+    index, counts = {name: i for i, name in enumerate(names)}, Counter(names)
     for name in wanted:
-        places = [i for i, other in enumerate(names) if other == name]
-        if len(places) > 1:
-            raise DataError(f"`columns` must name single variables of {place.label}; found {name!r} {len(places)} times. Rename them.")
-        if not places and name != interventions:
+        if counts[name] > 1:
+            raise DataError(f"`columns` must name single variables of {place.label}; found {name!r} {counts[name]} times. Rename them.")
+        if not counts[name] and name != interventions:
             raise DataError(f"`columns` must name variables of {place.label}; found {name!r}. {suggest(name, names, kind='variables')}")
-        found += places
-    return sorted(set(found))
+    return sorted({index[name] for name in wanted if name in index})
 
 
 def _label_column(obs: Any, name: str, held: Sequence[str], place: Place) -> Any:
@@ -138,11 +126,11 @@ def _to_columns(values: Any, names: list[str], interventions: str | None, labels
     return Columns((interventions, *names), [list(labels), *cells], place)
 
 
-def _dense(matrix: Any, kind: str, chosen: np.ndarray) -> np.ndarray:
+def _dense(matrix: Any, kind: str, shape: tuple[int, ...], chosen: np.ndarray) -> np.ndarray:
     """(n, k) the chosen columns of a compressed sparse matrix."""
     if kind not in ("csr_matrix", "csc_matrix"):
         raise DataError(f"The matrix X must be dense or compressed; found the encoding {kind!r}. Convert it with anndata.")
-    n, d = (int(size) for size in matrix.attrs["shape"])
+    n, d = shape
     data, indices, starts = matrix["data"][:], matrix["indices"][:], matrix["indptr"][:]
     lines = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     rows, columns = (lines, indices) if kind == "csr_matrix" else (indices, lines)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from seacausal.errors import DataError
-from seacausal.graph.knowledge import Knowledge, required_ancestors
+from seacausal.graph.knowledge import Knowledge
+from seacausal.graph.metrics import follow_paths
+from seacausal.io.files import as_path
 from seacausal.io.names import suggest
 from seacausal.io.toml import read_toml
 
@@ -40,7 +41,7 @@ def read_knowledge(source: str | os.PathLike[str] | Mapping[str, Any], names: Se
     if not isinstance(source, (str, os.PathLike, Mapping)):
         raise DataError(f"`knowledge` must be a TOML file or a mapping; found {type(source).__name__}. Write {{'required': [['dose', 'response']]}}.")
     label = "the knowledge" if isinstance(source, Mapping) else f"the knowledge '{source}'"
-    table = dict(source) if isinstance(source, Mapping) else read_toml(Path(source), "knowledge")
+    table = dict(source) if isinstance(source, Mapping) else read_toml(as_path(source), "knowledge")
     for key in table:
         if key not in KEYS:
             raise DataError(f"Keys of {label} must be among {', '.join(KEYS)}; found {key!r}. {suggest(str(key), KEYS, kind='keys')}")
@@ -60,7 +61,8 @@ def read_knowledge(source: str | os.PathLike[str] | Mapping[str, Any], names: Se
             if tier[at] >= 0:
                 raise DataError(f"A variable must stand in one tier; found {name!r} in tier {tier[at] + 1} and in tier {number + 1} of {label}.")
             tier[at] = number
-    forbidden |= (tier[:, None] > tier) & (tier >= 0)
+    upward = (tier[:, None] > tier) & (tier >= 0)
+    forbidden |= upward
     for cause, effect in given.get("forbidden", ()):
         rows, columns = [slice(None) if name == ANY and ANY not in index else find(name, "forbidden") for name in (cause, effect)]
         forbidden[rows, columns] = True
@@ -70,11 +72,11 @@ def read_knowledge(source: str | os.PathLike[str] | Mapping[str, Any], names: Se
         if forbidden[i, j] or i == j:
             why = "it is forbidden, or goes against the tiers" if i != j else "it joins a variable to itself"
             raise DataError(f"Required edges of {label} must be possible; found {cause!r} -> {effect!r}, but {why}. Leave one of both out.")
-    ancestors = required_ancestors(required)
+    ancestors = follow_paths(required)
     if ancestors.diagonal().any():
         around = [names[i] for i in np.flatnonzero(ancestors.diagonal()).tolist()]
         raise DataError(f"Required edges of {label} must not close a cycle; found one through {', '.join(around)}. Leave an edge out.")
-    for i, j in np.argwhere(ancestors & (tier[:, None] > tier) & (tier >= 0)).tolist():
+    for i, j in np.argwhere(ancestors & upward).tolist():
         raise DataError(f"Required edges of {label} must go down the tiers; found a path from {names[i]!r} to {names[j]!r}. Leave an edge out.")
     return Knowledge(required, forbidden | ancestors.T, {key: rows for key, rows in given.items() if rows})
 

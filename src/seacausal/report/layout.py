@@ -30,6 +30,10 @@ SAMPLES = 24
 """Points drawn for a stretch of an edge between two layers."""
 
 
+MAX_EDGES = 800
+"""A drawing shows no more edges than this, the strongest."""
+
+
 @dataclass(frozen=True)
 class Layout:
     """Where the variables and edges of a graph go."""
@@ -42,6 +46,11 @@ class Layout:
     """For every edge a (p, 2) float array: x and layer of the points it passes, from cause to effect, one in each layer between them."""
     feedback: np.ndarray
     """(e,) bool, True for the edges that run upwards, because they close a cycle."""
+
+
+def keep_strongest(edges: np.ndarray, weight: np.ndarray) -> None:
+    """Leave the `MAX_EDGES` edges of largest weight of (d, d) bool, in place."""
+    edges.flat[np.argsort(np.where(edges, -weight, np.inf), axis=None, kind="stable")[MAX_EDGES:]] = False
 
 
 def layout_layers(adjacency: np.ndarray, weights: np.ndarray | None = None, widths: np.ndarray | None = None) -> Layout:

@@ -29,10 +29,9 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
         dropped, why = facts["dropped rows"], "without" if facts["imputed cells"] else "with missing or infinite"
         found.append(f"Dropped {dropped:,} row{'s' * (dropped > 1)} {why} values.")
     if facts["foreign targets"]:
-        rows = facts["foreign targets"]
-        found.append(
-            f"Left out {sum(rows.values()):,} rows of interventions on what is no column: {_list([f'{k} ({n:,})' for k, n in rows.items()])}."
-        )
+        counts = facts["foreign targets"]
+        labels = _list([f"{label} ({rows:,})" for label, rows in counts.items()])
+        found.append(f"Left out {sum(counts.values()):,} rows of interventions on what is no column: {labels}.")
     if facts["outlying rows"]:
         rows = [f"{row + 1:,}" for row in facts["outlying rows"]]
         found.append(

@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 
 from seacausal.data import EdgeProbabilities
-from seacausal.report.layout import layout_layers
+from seacausal.report.layout import keep_strongest, layout_layers
 
 LEAST = 0.05
 """Pairs that are joined with a smaller probability are left out."""
 MOST = 20_000
 """So are all but so many pairs, the likeliest."""
-DRAWN = 800
-"""Edges that decide the places of the variables, at most: the strongest."""
 PITCH, LINE = 84.0, 40.0
 """Distance between layers, and between lines of variables without an edge."""
 FRAME = (560.0, 400.0)
@@ -62,7 +60,7 @@ def _place(probabilities: EdgeProbabilities, threshold: float) -> dict[str, Any]
     direct = probabilities.direct
     edges = (direct > threshold) | probabilities.undecided(threshold)
     weight = np.maximum(direct, direct.T)
-    edges.flat[np.argsort(np.where(edges, -weight, np.inf), axis=None, kind="stable")[DRAWN:]] = False
+    keep_strongest(edges, weight)
     linked = edges.any(0) | edges.any(1)
     shown, alone = np.flatnonzero(linked), np.flatnonzero(~linked)
     widths = np.array([LETTER * min(len(name), LONGEST) + 18 for name in probabilities.names])

@@ -29,12 +29,10 @@ from matplotlib.image import AxesImage
 
 from seacausal.data import EdgeProbabilities
 from seacausal.errors import DataError
-from seacausal.report.layout import PITCH, Layout, edge_curves, layout_layers, rounded_boxes
+from seacausal.report.layout import MAX_EDGES, PITCH, Layout, edge_curves, keep_strongest, layout_layers, rounded_boxes
 
 DPI = 150
 POINTS = 72 / DPI  # in a pixel
-MAX_EDGES = 800
-"""The graph panel shows no more predicted edges than this, the strongest."""
 FONT = 9.0
 """Points; of the names in the graph, before it is fitted to its panel. Boxes, lines and arrowheads are proportional to it."""
 BOX_HEIGHT, SMALL, LINE = 1.9 * FONT, 8.0, 12.5
@@ -175,7 +173,7 @@ class _Drawing:
         weight, undecided = direct + above, probabilities.undecided(threshold)
         edges = (above | (undecided if reference is None else reference)) & (weight > -np.inf)
         hidden = int(edges.sum()) > MAX_EDGES
-        edges.flat[np.argsort(np.where(edges, -weight, np.inf), axis=None, kind="stable")[MAX_EDGES:]] = False
+        keep_strongest(edges, weight)
         linked = edges.any(0) | edges.any(1)
         shown, alone = np.flatnonzero(linked), np.flatnonzero(~linked)
         widths = np.maximum(np.array([_text_width(_shorten(names[v], 14)) for v in shown]) + 1.4 * FONT, 3 * FONT)

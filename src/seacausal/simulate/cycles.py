@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from seacausal.graph.metrics import follow_paths
+
 LIMIT = 0.9
 """The largest spectral radius of |W|."""
 
@@ -18,7 +20,7 @@ def close_cycles(adjacency: np.ndarray, cycles: int, *, mutual: bool = True, gen
 
     With `mutual` that may be a parent, so that two variables are causes of each other.
     """
-    ancestor = _follow_paths(adjacency)
+    ancestor = follow_paths(adjacency)
     possible = np.argwhere((ancestor if mutual else ancestor & ~adjacency).T)
     chosen = possible[generator.permutation(len(possible))[:cycles]]
     closed = adjacency.copy()
@@ -29,7 +31,7 @@ def close_cycles(adjacency: np.ndarray, cycles: int, *, mutual: bool = True, gen
 def draw_coefficients(adjacency: np.ndarray, weights: tuple[float, float], *, generator: np.random.Generator) -> np.ndarray:
     """(d, d) W, [i, j] being the effect of i on j: |w| uniform over `weights`, random signs; cycles that would not settle are shrunk."""
     w = np.where(adjacency, generator.uniform(*weights, adjacency.shape) * generator.choice([-1.0, 1.0], adjacency.shape), 0.0)
-    reach = _follow_paths(adjacency | np.eye(len(adjacency), dtype=bool))
+    reach = follow_paths(adjacency | np.eye(len(adjacency), dtype=bool))
     both = reach & reach.T
     for first in np.flatnonzero(both.argmax(1) == np.arange(len(both))):  # of every strongly connected component
         part = np.ix_(both[first], both[first])
@@ -37,14 +39,6 @@ def draw_coefficients(adjacency: np.ndarray, weights: tuple[float, float], *, ge
         if radius > LIMIT:
             w[part] *= LIMIT / radius
     return w
-
-
-def _follow_paths(adjacency: np.ndarray) -> np.ndarray:
-    """(d, d) bool, [i, j] is whether a path leads from i to j (Warshall, 1962)."""
-    reach = adjacency.copy()
-    for middle in range(len(reach)):
-        reach |= np.outer(reach[:, middle], reach[middle])
-    return reach
 
 
 def solve_equilibrium(w: np.ndarray, own: np.ndarray, hit: np.ndarray) -> np.ndarray:
