@@ -159,6 +159,13 @@ def mix_by_hand(f, by_hand, x, noise):
     return noise * by_hand(**drawn_parameters(f), x=x, noise=0.0)
 
 
+def scaled_by_hand(f, size, grows, c, x, noise):
+    drawn = drawn_parameters(f)
+    waves = drawn.get("waves") or [drawn["f"]]
+    g = size * sum(wave_by_hand(wave, x[p : p + 1] if len(waves) > 1 else x) for p, wave in enumerate(waves))
+    return (math.exp(g) if grows else c + g) * noise
+
+
 BY_HAND = {
     "linear": linear_by_hand,
     "uneven": linear_by_hand,
@@ -171,6 +178,7 @@ BY_HAND = {
     "gp-additive": lambda waves, x, noise: noise + sum(wave_by_hand(f, x[p : p + 1]) for p, f in enumerate(waves)),
     "post-nonlinear": post_nonlinear_by_hand,
     "heteroscedastic": lambda f, g, x, noise: wave_by_hand(f, x) + math.exp(wave_by_hand(g, x)) * noise,
+    "scaled": scaled_by_hand,
     "threshold": lambda w, t, x, noise: noise + sum(w[p] * (x[p] > t[p]) for p in range(len(x))),
     "sigmoid-mix": lambda f, x, noise: mix_by_hand(f, sigmoid_by_hand, x, noise),
     "polynomial-mix": lambda f, x, noise: mix_by_hand(f, polynomial_by_hand, x, noise),

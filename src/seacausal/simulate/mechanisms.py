@@ -107,6 +107,22 @@ def draw_heteroscedastic(parents: int, generator: np.random.Generator) -> Mechan
     return lambda x, noise: f(x) + np.exp(g(x)) * noise
 
 
+def draw_scaled(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y = s(X) noise: parents change the spread alone. s is exp(g) or c + g with c ~ N(0, 1).
+
+    g is a Gaussian process, as in `draw_gp`, or a sum of one for each parent, divided by the root of their number.
+    """
+    additive, grows = generator.random(2) < 0.5
+    f = (draw_gp_additive if additive else draw_gp)(parents, generator)
+    size, c = np.float32(parents**-0.5 if additive else 1), np.float32(generator.standard_normal())
+
+    def mechanism(x: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        g = size * f(x, np.zeros_like(noise))
+        return (np.exp(g) if grows else c + g) * noise
+
+    return mechanism
+
+
 def draw_threshold(parents: int, generator: np.random.Generator) -> Mechanism:
     """Y = sum of w_k [X_k > t_k] + noise, |w| in (0.5, 1.5), t ~ N(0, 0.7^2)."""
     w = (generator.uniform(0.5, 1.5, parents) * generator.choice([-1.0, 1.0], parents)).astype(np.float32)
@@ -246,6 +262,7 @@ MECHANISMS: dict[str, Callable[..., Mechanism]] = {
     "gp-additive": draw_gp_additive,
     "post-nonlinear": draw_post_nonlinear,
     "heteroscedastic": draw_heteroscedastic,
+    "scaled": draw_scaled,
     "threshold": draw_threshold,
     "sigmoid-mix": draw_sigmoid_mix,
     "polynomial-mix": draw_polynomial_mix,
