@@ -284,12 +284,26 @@ def test_sparse_sets_and_bystanders_are_drawn_as_often_as_asked_for():
     assert np.mean([one.edges < 8 for one in drawn]) == pytest.approx(0.2, abs=0.05)
     assert np.mean([one.bystanders > 0 for one in drawn]) == pytest.approx(0.4, abs=0.06)
     assert np.mean([one.bystanders == 20 for one in drawn]) == pytest.approx(0.11, abs=0.04)
-    for seed in range(30):
-        one = draw_specification(Domain(expression=0.0, equal=1.0), 20, generator=np.random.default_rng(seed))
-        assert (one.root_law, one.root_scale, one.noise_spread) == (one.noise_law, one.noise_coefficient, 1.0)
+    assert min(one.bystanders for one in drawn if one.bystanders) >= 4
     usual = [draw_specification(Domain(expression=0.0), 20, generator=np.random.default_rng(seed)) for seed in range(100)]
     assert min(one.edges for one in usual) >= 8
     assert not any(one.bystanders for one in usual)
+
+
+def test_equal_and_textbook_sets_are_drawn_as_often_as_asked_for():
+    def draw(**shares: float) -> list[Simulation]:
+        domain = Domain(expression=0.0, cycles=0.0, **shares)
+        return [draw_specification(domain, 10, generator=np.random.default_rng(seed)) for seed in range(200)]
+
+    def is_equal(one: Simulation) -> bool:
+        return (one.root_law, one.root_scale, one.noise_spread, one.rescaled) == (one.noise_law, one.noise_coefficient, 1.0, False)
+
+    assert np.mean([is_equal(one) for one in draw(equal=0.3)]) == pytest.approx(0.3, abs=0.12)
+    assert not any(map(is_equal, draw()))
+    equal, textbook = draw(equal=1.0), draw(equal=1.0, textbook=1.0)
+    assert all(map(is_equal, equal + textbook))
+    assert all(one.measurement == "none" and 3 <= one.edges <= 15 for one in textbook)
+    assert np.mean([one.measurement == "none" for one in equal]) < 0.5
 
 
 def test_categories_are_numbered_without_order_where_asked_for():

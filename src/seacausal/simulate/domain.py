@@ -129,7 +129,10 @@ def draw_specification(domain: Domain, variables: int, *, generator: np.random.G
         return _draw_expression(domain, variables, generator)
     simulation = _draw_simulation(domain, variables, generator)
     if domain.equal and generator.random() < domain.equal:
-        simulation = _equalise(simulation, domain.textbook, generator)
+        simulation = _equalise(simulation, generator)
+        if domain.textbook and generator.random() < domain.textbook:
+            edges = min(variables * generator.uniform(0.3, 1.5), 0.9 * most_edges(simulation.graph, variables))
+            simulation = replace(simulation, edges=edges, measurement="none")
     count = int(generator.integers(1, 2 + variables // 5))
     if generator.random() < domain.cycles:
         plain = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "mediators": 0, "off_target": 0.0, "drift": 0.0, "tables": False}
@@ -196,19 +199,13 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
     )
 
 
-def _equalise(simulation: Simulation, textbook: float, generator: np.random.Generator) -> Simulation:
+def _equalise(simulation: Simulation, generator: np.random.Generator) -> Simulation:
     """Roots and noise of one law and variance, in two of three sets with linear effects alone, which are larger then."""
     law = "gaussian" if generator.random() < 0.7 else simulation.noise_law
     low = generator.uniform(0.2, 0.8)
     linear = {"mechanisms": ("linear",), "weights": (low, low + generator.uniform(0.3, 1.5))} if generator.random() < 2 / 3 else {}
     scale = log_uniform(0.2, 2, generator=generator)
-    simulation = replace(
-        simulation, root_law=law, noise_law=law, root_scale=scale, noise_coefficient=scale, noise_spread=1.0, rescaled=False, **linear
-    )
-    if not textbook or generator.random() >= textbook:
-        return simulation
-    d = simulation.variables
-    return replace(simulation, edges=min(d * generator.uniform(0.3, 1.5), 0.9 * most_edges(simulation.graph, d)), measurement="none")
+    return replace(simulation, root_law=law, noise_law=law, root_scale=scale, noise_coefficient=scale, noise_spread=1.0, rescaled=False, **linear)
 
 
 def _draw_paper(domain: Domain, d: int, generator: np.random.Generator) -> Simulation:
