@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import kurtosis
 
 from seacausal.errors import DataError
 from seacausal.simulate.dataset import INTERVENTIONS, MEASUREMENTS, Simulation, simulate_dataset, topological_order
 from seacausal.simulate.graphs import GRAPHS, most_edges
 from seacausal.simulate.mechanisms import MECHANISMS, draw_mechanism
-from seacausal.simulate.noise import LAWS, draw_noise
+from seacausal.simulate.noise import ANY, LAWS, draw_noise
 
 CHAIN = ((0, 1), (1, 2))
 DIAMOND = ((0, 1), (0, 2), (1, 3), (2, 3))
@@ -289,8 +290,9 @@ specifications = st.integers(2, 12).flatmap(
         graph=st.sampled_from(sorted(GRAPHS)),
         mechanisms=st.lists(st.sampled_from(sorted(MECHANISMS)), min_size=1, max_size=3).map(tuple),
         observational_rows=st.integers(5, 40),  # one row has no variance to be rescaled by
-        root_law=st.sampled_from(sorted(LAWS)),
-        noise_law=st.sampled_from(sorted(LAWS)),
+        root_law=st.sampled_from((*LAWS, ANY)),
+        root_spread=st.floats(1, 5),
+        noise_law=st.sampled_from((*LAWS, ANY)),
         noise_per_regime=st.booleans(),
         rescaled=st.booleans(),
         hidden=st.integers(0, 4),
@@ -574,6 +576,39 @@ def test_ordered_values_are_few_and_children_see_them(fix_graph, levels):
     assert abs(np.corrcoef(cause, effect)[0, 1]) > 0.7
 
 
+def test_every_root_and_every_noise_has_a_law_and_every_root_a_scale_of_its_own():
+    fields = {"variables": 60, "edges": 0, "observational_rows": 4000, "root_scale": 1.0}
+    laws = simulate(0, root_law=ANY, **fields).values
+    sizes = [len(np.unique(column)) for column in laws.T]
+    assert 2 <= sum(size <= 5 for size in sizes) <= 15  # steps, one of eleven laws
+    assert kurtosis(laws, axis=0).min() < -1
+    assert np.sort(kurtosis(laws, axis=0))[-10] > 2
+    deviations = simulate(0, root_law="gaussian", root_spread=3.0, **fields).values.std(0)
+    assert 0.32 < deviations.min() < 0.5
+    assert 2 < deviations.max() < 3.1
+    assert np.median(deviations) == pytest.approx(1, abs=0.35)
+    fields |= {"variables": 40, "edges": 39, "graph": "bipartite", "root_law": "gaussian", "noise_coefficient": 1e-3}
+    exact, noisy = (simulate(0, noise_law=law, **fields) for law in ("gaussian", ANY))
+    residuals = [residual_of(noisy, child) for child in np.flatnonzero(noisy.adjacency.any(0))]
+    assert kurtosis(residuals, axis=1).max() > 2
+    assert kurtosis(residuals, axis=1).min() < -1
+    assert np.abs(kurtosis([residual_of(exact, child) for child in np.flatnonzero(exact.adjacency.any(0))], axis=1)).max() < 0.5
+
+
+def residual_of(dataset, child):
+    """What a linear fit on its parents leaves of a variable."""
+    parents, own = dataset.values[:, dataset.adjacency[:, child]].astype(float), dataset.values[:, child].astype(float)
+    return own - parents @ np.linalg.lstsq(parents, own, rcond=None)[0]
+
+
+def test_steps_are_few_values_at_equal_distances():
+    for seed in range(20):
+        values, counts = np.unique(draw_noise("steps", 20_000, generator=np.random.default_rng(seed)), return_counts=True)
+        assert 2 <= len(values) <= 5
+        np.testing.assert_allclose(np.diff(values), values[1] - values[0], rtol=1e-4)
+        assert counts.min() > 20_000 / 14
+
+
 def test_noise_of_one_variance(fix_graph):
     fix_graph(3, CHAIN)
     fields = {"variables": 3, "edges": 2, "graph": "fixed", "observational_rows": 50_000, "root_law": "gaussian", "root_scale": 0.7}
@@ -717,6 +752,7 @@ def test_cycles_have_no_order(edges):
         ({"regime_rows": -1}, "must not be negative"),
         ({"variables": 6, "edges": 10, "graph": "bipartite"}, "`edges` between 0 and 9; found 6 and 10"),
         ({"targets_per_regime": 0}, "`targets_per_regime` must be at least 1; found 0"),
+        ({"root_spread": 0.5}, "`root_spread` must be a factor of at least 1; found 0.5"),
         ({"noise_spread": 0.5}, "`noise_spread` must be a factor of at least 1; found 0.5"),
         ({"regime_spread": 0.5}, "`regime_spread` must be a factor of at least 1; found 0.5"),
         ({"regime_spread": math.nan}, "`regime_spread` must"),

@@ -20,6 +20,7 @@ from seacausal.simulate.dataset import Simulation, simulate_dataset
 from seacausal.simulate.domain import STRUCTURED, Domain, Size, draw_specification
 from seacausal.simulate.interventions import INTERVENTIONS
 from seacausal.simulate.measurement import MEASUREMENTS
+from seacausal.simulate.noise import ANY, LAWS
 from seacausal.train.checkpoint import read_checkpoint
 from seacausal.train.command import read_recipe
 from seacausal.train.loop import TrainConfig, train
@@ -270,6 +271,11 @@ def test_the_domain_draws_what_it_says():
     assert near(np.mean([one.selection > 0 for one in plain]), Domain().selection)
     assert near(np.mean([one.graph in STRUCTURED for one in drawn]), Domain().structured)
     assert not any(name.startswith(("sigmoid", "polynomial")) for one in drawn for name in one.mechanisms)
+    assert {one.root_law for one in drawn} == {*LAWS, ANY}
+    assert {one.noise_law for one in drawn} == {*LAWS, ANY} - {"steps"}
+    assert near(np.mean([one.root_spread > 1 for one in drawn]), 0.3)
+    assert near(np.mean([one.noise_spread > 2 for one in drawn]), 0.2)
+    assert not any(one.noise_per_regime for one in drawn if one.noise_spread > 2)
     assert {one.intervention for one in drawn} == set(INTERVENTIONS)
     assert {one.measurement for one in drawn} == set(MEASUREMENTS) - {"codes", "missing"}
     quiet = np.array([one.noise_coefficient < 0.04 for one in drawn])
@@ -296,7 +302,8 @@ def test_equal_and_textbook_sets_are_drawn_as_often_as_asked_for():
         return [draw_specification(domain, 10, generator=np.random.default_rng(seed)) for seed in range(200)]
 
     def is_equal(one: Simulation) -> bool:
-        return (one.root_law, one.root_scale, one.noise_spread, one.rescaled) == (one.noise_law, one.noise_coefficient, 1.0, False)
+        equal = one.root_law == one.noise_law and one.root_scale == one.noise_coefficient
+        return equal and one.root_spread == one.noise_spread == 1.0 and not one.rescaled
 
     assert np.mean([is_equal(one) for one in draw(equal=0.3)]) == pytest.approx(0.3, abs=0.12)
     assert not any(map(is_equal, draw()))

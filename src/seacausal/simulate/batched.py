@@ -92,9 +92,17 @@ def check_batched(simulation: Simulation) -> None:
     DataError
         Naming the field, and that `simulate_dataset` does it.
     """
-    plain: dict[str, object] = {"measurement": "none", "roots_first": False, "drift": 0.0, "off_target": 0.0, "regime_spread": 1.0}
-    plain |= {"network": None, "levels": 0, "hidden": 0, "mediators": 0, "cycles": 0, "selection": 0}
+    plain: dict[str, object] = {
+        "measurement": "none",
+        "roots_first": False,
+        "drift": 0.0,
+        "off_target": 0.0,
+        "regime_spread": 1.0,
+        "root_spread": 1.0,
+    }
+    plain |= {"network": None, "levels": 0, "bystanders": 0, "hidden": 0, "mediators": 0, "cycles": 0, "selection": 0}
     wrong = [name for name, needed in plain.items() if getattr(simulation, name) != needed]
+    wrong += [name for name in ("root_law", "noise_law") if getattr(simulation, name) not in LAWS]
     wrong += ["mechanisms"] * (not set(simulation.mechanisms) <= set(MECHANISMS))
     wrong += ["intervention"] * (simulation.targets > 0 and simulation.intervention not in INTERVENTIONS)
     if wrong:
@@ -183,6 +191,17 @@ def _heavy(b: int, n: int, generator: torch.Generator) -> Tensor:
     return draws * (0.6745 / draws.abs().median(1, keepdim=True).values.clamp(min=1e-3))
 
 
+def _steps(b: int, n: int, generator: torch.Generator) -> Tensor:
+    """Two to five values at equal distances, their number and chances drawn for each of the b variables."""
+    levels = torch.randint(2, 6, (b, 1), generator=generator, device=generator.device)
+    place = torch.arange(5, device=generator.device)
+    weight = _exponential(b, 5, generator) * (place < levels)  # normalised, uniform over the simplex
+    chance = (1 / 12 + (1 - levels / 12) * weight / weight.sum(1, keepdim=True)) * (place < levels)
+    value = place - (chance * place).sum(1, keepdim=True)
+    value = value / (chance * value.square()).sum(1, keepdim=True).sqrt()
+    return value.gather(1, torch.multinomial(chance, n, replacement=True, generator=generator))
+
+
 def _irregular(b: int, n: int, generator: torch.Generator) -> Tensor:
     """Mixtures of two to six Gaussians, one for each of the b variables."""
     present = torch.arange(6, device=generator.device) < torch.randint(2, 7, (b, 1), generator=generator, device=generator.device)
@@ -211,6 +230,7 @@ LAWS: dict[str, Draw] = {
     "heavy": _heavy,
     "mixture": _mixture,
     "irregular": _irregular,
+    "steps": _steps,
 }
 """Those of `noise.LAWS`, for b variables of n rows."""
 INTERVENTIONS: dict[str, Draw] = {

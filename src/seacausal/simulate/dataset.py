@@ -14,7 +14,7 @@ from seacausal.simulate.interventions import INTERVENTIONS, PERFECT, draw_drift,
 from seacausal.simulate.measurement import MEASUREMENTS, cut_column
 from seacausal.simulate.mechanisms import MECHANISMS, draw_mechanism
 from seacausal.simulate.networks import read_network, sample_subgraph
-from seacausal.simulate.noise import LAWS, SQRT3, draw_noise
+from seacausal.simulate.noise import ANY, LAWS, SQRT3, draw_noise, log_uniform
 from seacausal.simulate.selection import oversample, select_rows
 from seacausal.simulate.tables import draw_categories
 
@@ -36,11 +36,13 @@ class Simulation:
     observational_rows: int = 1000
     """Rows without interventions."""
     root_law: str = "uniform"
-    """A key of `LAWS`."""
+    """A key of `LAWS`, or `ANY` for another one at every root."""
     root_scale: float = 1 / SQRT3
     """Standard deviation of the roots; a uniform root of half-width w has w / sqrt(3)."""
+    root_spread: float = 1.0
+    """Each root has `root_scale` times or divided by up to this, log-uniform; 1 for equal roots."""
     noise_law: str = "gaussian"
-    """A key of `LAWS`."""
+    """A key of `LAWS`, or `ANY` for another one at every variable."""
     noise_coefficient: float = 0.4
     """The noise of a variable has standard deviation `noise_coefficient` times s, s^2 uniform in (1, `noise_spread`)."""
     noise_spread: float = 2.0
@@ -105,8 +107,8 @@ class Simulation:
         known = {
             "graph": GRAPHS,
             "mechanisms": MECHANISMS,
-            "root_law": LAWS,
-            "noise_law": LAWS,
+            "root_law": (*LAWS, ANY),
+            "noise_law": (*LAWS, ANY),
             "intervention": INTERVENTIONS,
             "measurement": MEASUREMENTS,
         }
@@ -147,10 +149,9 @@ class Simulation:
             raise DataError(f"`targets` must lie between 0 and {self.variables} variables; found {self.targets}.")
         if self.targets_per_regime < 1:
             raise DataError(f"`targets_per_regime` must be at least 1; found {self.targets_per_regime}.")
-        if not 1 <= self.noise_spread < float("inf"):
-            raise DataError(f"`noise_spread` must be a factor of at least 1; found {self.noise_spread}.")
-        if not 1 <= self.regime_spread < float("inf"):
-            raise DataError(f"`regime_spread` must be a factor of at least 1; found {self.regime_spread}.")
+        for name in ("root_spread", "noise_spread", "regime_spread"):
+            if not 1 <= getattr(self, name) < float("inf"):
+                raise DataError(f"`{name}` must be a factor of at least 1; found {getattr(self, name)}.")
         if not 0 <= self.off_target <= 1:
             raise DataError(f"`off_target` must be a probability; found {self.off_target}.")
         if not 0 <= self.drift < float("inf"):
@@ -225,7 +226,7 @@ def _simulate_equilibrium(
         if adjacency[:, variable].any():
             own[:, variable] = _draw_error(simulation, regime, len(targets), generator)
         else:
-            own[:, variable] = simulation.root_scale * draw_noise(simulation.root_law, n, generator=generator)
+            own[:, variable] = _draw_root(simulation, n, generator)
     targets = np.pad(targets, ((0, 0), (0, whole - targets.shape[1])))
     values = np.empty((n, whole), np.float32)
     for number, hit in enumerate(targets):
@@ -247,6 +248,14 @@ def _block_activity(w: np.ndarray, own: np.ndarray, hit: np.ndarray, spread: np.
         w[variable] *= generator.uniform(0, 0.5)
         own += generator.uniform(-2, 2) * spread[variable] * w[variable]
     return solve_equilibrium(w, own, np.zeros_like(hit))
+
+
+def _draw_root(simulation: Simulation, n: int, generator: np.random.Generator) -> np.ndarray:
+    """(n,) float32 values of a variable without parents."""
+    scale = simulation.root_scale
+    if simulation.root_spread > 1:
+        scale *= log_uniform(1 / simulation.root_spread, simulation.root_spread, generator=generator)
+    return np.float32(scale) * draw_noise(simulation.root_law, n, generator=generator)
 
 
 def _draw_error(simulation: Simulation, regime: np.ndarray, regimes: int, generator: np.random.Generator) -> np.ndarray:
@@ -320,7 +329,7 @@ def _simulate_variable(
     n, k = parents.shape
     changed = simulation.intervention == "imperfect" and bool(hit.any())
     if k == 0:
-        own = np.float32(simulation.root_scale) * draw_noise(simulation.root_law, n, generator=generator)
+        own = _draw_root(simulation, n, generator)
         if changed:
             place, spread = generator.uniform(0.5, 2) * generator.choice([-1, 1]), np.exp(generator.uniform(-1, 1))
             own[hit] = np.float32(spread) * own[hit] + np.float32(place * simulation.root_scale)

@@ -13,17 +13,17 @@ import numpy as np
 from seacausal.simulate.dataset import Simulation
 from seacausal.simulate.expression import Expression
 from seacausal.simulate.graphs import most_edges
-from seacausal.simulate.noise import SQRT3, log_uniform
+from seacausal.simulate.noise import ANY, SQRT3, log_uniform
 from seacausal.simulate.technical import Technical
 
 STRUCTURED = ("small-world", "stochastic-block", "bipartite", "layered", "regulatory")
 ROOT_SHARES = {
-    **{"uniform": 0.37, "gaussian": 0.24, "irregular": 0.14, "mixture": 0.05},
-    **{"laplace": 0.04, "exponential": 0.05, "gumbel": 0.04, "student": 0.04, "heavy": 0.03},
+    **{"uniform": 0.27, "gaussian": 0.2, "irregular": 0.09, "mixture": 0.04, "steps": 0.06, ANY: 0.18},
+    **{"laplace": 0.03, "exponential": 0.04, "gumbel": 0.03, "student": 0.03, "heavy": 0.03},
 }
 NOISE_SHARES = {
-    **{"gaussian": 0.64, "uniform": 0.05, "irregular": 0.06, "mixture": 0.03},
-    **{"laplace": 0.05, "exponential": 0.04, "gumbel": 0.05, "student": 0.04, "heavy": 0.04},
+    **{"gaussian": 0.57, "uniform": 0.04, "irregular": 0.05, "mixture": 0.03, ANY: 0.12},
+    **{"laplace": 0.04, "exponential": 0.03, "gumbel": 0.04, "student": 0.04, "heavy": 0.04},
 }
 INTERVENTION_SHARES = {
     **{"gaussian": 0.2, "shifted": 0.15, "uniform": 0.05, "shift": 0.13, "knock-down": 0.14, "activity": 0.12},
@@ -163,6 +163,7 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
     levels_share = generator.uniform(0.2, 0.9) if levels and share() < domain.partly else 1.0
     off_target = generator.uniform(0.1, 0.8) if targets and share() < domain.off_target else 0.0
     measurement = "codes" if levels and share() < domain.codes else _draw_key(MEASUREMENT_SHARES, generator)
+    per_regime = share() < 0.5
     sparse = domain.sparse > 0 and share() < domain.sparse
     alone = 0.0
     if domain.bystanders and share() < domain.bystanders:
@@ -175,9 +176,11 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         observational_rows=max(observational, 60) if several or unequal else observational,
         root_law=domain.law or _draw_key(ROOT_SHARES, generator),
         root_scale=loudness * generator.uniform(0.5, 2.5) / SQRT3,
+        root_spread=log_uniform(1, 4, generator=generator) if share() < 0.3 else 1.0,
         noise_law=domain.law or _draw_key(NOISE_SHARES, generator),
         noise_coefficient=loudness * noise,
-        noise_per_regime=share() < 0.5,
+        noise_spread=log_uniform(2, 20, generator=generator) if not per_regime and share() < 0.4 else 2.0,
+        noise_per_regime=per_regime,
         weights=(low, 1.0 if low == 0.25 else low + generator.uniform(0.3, 1.5)),
         rescaled=share() < 0.25,
         levels=levels,
@@ -205,7 +208,17 @@ def _equalise(simulation: Simulation, generator: np.random.Generator) -> Simulat
     low = generator.uniform(0.2, 0.8)
     linear = {"mechanisms": ("linear",), "weights": (low, low + generator.uniform(0.3, 1.5))} if generator.random() < 2 / 3 else {}
     scale = log_uniform(0.2, 2, generator=generator)
-    return replace(simulation, root_law=law, noise_law=law, root_scale=scale, noise_coefficient=scale, noise_spread=1.0, rescaled=False, **linear)
+    return replace(
+        simulation,
+        root_law=law,
+        noise_law=law,
+        root_scale=scale,
+        noise_coefficient=scale,
+        root_spread=1.0,
+        noise_spread=1.0,
+        rescaled=False,
+        **linear,
+    )
 
 
 def _draw_paper(domain: Domain, d: int, generator: np.random.Generator) -> Simulation:

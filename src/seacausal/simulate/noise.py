@@ -29,6 +29,14 @@ def _mixture(generator: np.random.Generator, size: int) -> np.ndarray:
     return centre * generator.choice([-1.0, 1.0], size) + np.sqrt(1 - centre**2) * generator.standard_normal(size)
 
 
+def _steps(generator: np.random.Generator, size: int) -> np.ndarray:
+    """Two to five values at equal distances, each with a chance of a twelfth or more, as doses, genotypes and groups have."""
+    levels = int(generator.integers(2, 6))
+    chance = 1 / 12 + (1 - levels / 12) * generator.dirichlet(np.ones(levels))
+    value = np.arange(levels) - chance @ np.arange(levels)
+    return generator.choice(value / np.sqrt(chance @ value**2), size, p=chance)
+
+
 def _irregular(generator: np.random.Generator, size: int) -> np.ndarray:
     """A mixture of two to six Gaussians of any weights, centres and widths, as measured marginals may look."""
     parts = int(generator.integers(2, 7))
@@ -50,7 +58,10 @@ LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "heavy": _heavy,
     "mixture": _mixture,
     "irregular": _irregular,
+    "steps": _steps,
 }
+ANY = "any"
+"""Stands for another of `LAWS` each time, in one of four the Gaussian."""
 
 
 def log_uniform(low: float, high: float, size: int | None = None, *, generator: np.random.Generator) -> Any:
@@ -59,5 +70,7 @@ def log_uniform(low: float, high: float, size: int | None = None, *, generator: 
 
 
 def draw_noise(law: str, size: int, *, generator: np.random.Generator) -> np.ndarray:
-    """(size,) float32 draws, mean 0 and standard deviation 1 where the law has them."""
+    """(size,) float32 draws, mean 0 and standard deviation 1 where the law has them; `law` is a key of `LAWS` or `ANY`."""
+    if law == ANY:
+        law = str(generator.choice(("gaussian", "gaussian", *LAWS)))
     return LAWS[law](generator, size).astype(np.float32)
