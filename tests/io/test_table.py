@@ -278,6 +278,18 @@ def test_controls_plus_signs_and_targets_that_are_no_columns():
     np.testing.assert_array_equal(plus.targets[plus.regime][:3], [[1, 0], [1, 1], [0, 0]])
 
 
+def test_guides_for_two_genes_are_split_where_all_pieces_are_known():
+    names, labels = ["NKX2_1", "TP53", "A|B"], ["ctrl_TP53", "NKX2_1_TP53", "NKX2_1", "TP53_NKX2_1_A|B", "TP53 | A|B", "ctrl", "TP53;NKX2_1", "A|B"]
+    found = read_table(random_values(n=40, d=3), names=names, interventions=labels * 5, control="ctrl")
+    expected = [[0, 1, 0], [1, 1, 0], [1, 0, 0], [1, 1, 1], [0, 1, 1], [0, 0, 0], [1, 1, 0], [0, 0, 1]]
+    np.testing.assert_array_equal(found.targets[found.regime][:8], expected)
+    for label in ("TP53_KRAS", "TP53_", "_TP53", "TP53__A|B", "_".join(["TP53"] * 60) + "_"):
+        with pytest.raises(DataError, match="must name variables of the table; found"):
+            read_table(random_values(n=40, d=3), names=[*names[:2], "TP53_TP53"], interventions=[label, *["NKX2_1", None] * 20][:40])
+    dropped = read_table(random_values(n=40, d=3), names=names, interventions=["TP53_KRAS", "TP53", None, None] * 10, other_targets="drop")
+    assert dict(dropped.foreign) == {"TP53_KRAS": 10}
+
+
 def test_several_controls_and_rows_that_are_named_as_they_were(table):
     found = read_table(random_values(d=2), interventions=["NT1", "X1", "NT2", "X1+NT2"] * 9, control=["NT1", "NT2"])
     np.testing.assert_array_equal(found.targets[found.regime][:4], [[0, 0], [1, 0], [0, 0], [1, 0]])

@@ -13,6 +13,9 @@ from seacausal.errors import DataError
 from seacausal.io.cells import Place, is_missing, shown
 from seacausal.io.names import suggest
 
+JOINERS = "_|;/&"
+"""Signs that join names in guides for two genes, and may also be part of a name."""
+
 
 def parse_interventions(
     entries: Sequence[object], names: Sequence[str], place: Place, *, control: Collection[str] = (), others: bool = True
@@ -23,7 +26,8 @@ def parse_interventions(
     ----------
     entries
         One for each row: nothing (None, NaN or empty text), a name, several names split by commas or plus signs, or a sequence of names. A text
-        that is a name as it stands is never split; a name within a list that itself has a comma is quoted as in csv: `"a,b",c`.
+        that is a name as it stands is never split; a name within a list that itself has a comma is quoted as in csv: `"a,b",c`. A text is also
+        split at one of `JOINERS` where all of its pieces are names or controls: `A_B`, `ctrl_A`.
     names
         The d variables.
     place
@@ -58,6 +62,7 @@ def parse_interventions(
             rows.append(known[key])
             continue
         split = [entry] if isinstance(entry, str) and entry.strip() in controls else split_entry(entry, index)
+        split = [piece for part in split for piece in _split_joined(part, index.keys() | controls)]
         parts = [part for part in split if part.strip() not in controls]
         used |= controls.intersection(part.strip() for part in split)
         found = {_find(name, index) for name in parts}
@@ -99,6 +104,19 @@ def split_entry(entry: object, index: Container[str]) -> list[str]:
         return [str(part) for part in entry]
     # A column of whole numbers with gaps comes as floats: 7.0 means the variable called 7.
     return [str(int(entry)) if isinstance(entry, float) and entry.is_integer() else str(entry)]
+
+
+def _split_joined(part: str, known: Container[str]) -> list[str]:
+    """The pieces between `JOINERS`, where `part` is not known as it stands and all of them are; else `part` alone."""
+    if part.strip() in known:
+        return [part]
+    ends = [*(at for at, sign in enumerate(part) if sign in JOINERS), len(part)]
+    pieces: dict[int, list[str]] = {len(part) + 1: []}  # by where they start
+    for start in (0, *(end + 1 for end in ends))[-2::-1]:
+        for end in ends:
+            if start < end and end + 1 in pieces and part[start:end].strip() in known:
+                pieces[start] = [part[start:end], *pieces[end + 1]]
+    return pieces.get(0, [part])
 
 
 def _find(name: str, index: dict[str, int]) -> int:

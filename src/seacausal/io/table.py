@@ -61,8 +61,9 @@ def read_table(
         see `seacausal.io.layout`), a pandas, polars or pyarrow frame, an AnnData, or a 2-D array.
     interventions
         A column whose cells name the variables that were intervened on in the row: empty for none, several split by commas or plus signs, and a
-        name that itself has a comma quoted as in csv. The column, in an AnnData one of obs, is then no variable. Or one entry for each row: None,
-        '', a name, or several names; it replaces what an .npz file says.
+        name that itself has a comma quoted as in csv; `A_B`, `A|B` and the like are split, too, where all pieces are variables or controls. The
+        column, in an AnnData one of obs, is then no variable. Or one entry for each row: None, '', a name, or several names; it replaces what an
+        .npz file says.
     control
         A label, or several, that stands there for no intervention, beside nothing at all.
     other_targets
