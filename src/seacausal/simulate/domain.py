@@ -65,7 +65,7 @@ class Domain:
     structured: float = 0.2
     """Share of data sets whose graph is of blocks, layers, rings or regulators, rather than Erdos-Renyi or scale-free."""
     sparse: float = 0.0
-    """Share of data sets with fewer than 0.4 edges a variable, down to none."""
+    """Share of data sets with fewer than 0.4 edges a variable, down to none, which six variables or fewer may have anyway."""
     bystanders: float = 0.0
     """Share of data sets in which a fifth of the variables or more, in one of four all of them, have no edges."""
     equal: float = 0.0
@@ -144,7 +144,6 @@ def draw_specification(domain: Domain, variables: int, *, generator: np.random.G
 def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> Simulation:
     share = generator.random
     graph = _draw_graph(domain, generator)
-    most = most_edges(graph, d)
     low = 0.25 if share() < 0.6 else generator.uniform(0.05, 0.5)
     mediators = int(generator.integers(1, 2 + d // 5)) if share() < domain.mediators else 0
     if graph == "layered" and share() < 0.5:
@@ -165,12 +164,14 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
     measurement = "codes" if levels and share() < domain.codes else _draw_key(MEASUREMENT_SHARES, generator)
     per_regime = share() < 0.5
     sparse = domain.sparse > 0 and share() < domain.sparse
+    density = generator.uniform(0, 0.4) if sparse else generator.uniform(0.4, 2.5 if tables else 5)
+    most = most_edges(graph, d) * generator.uniform(0.1 if d < 7 else 0.4, 0.97)
     alone = 0.0
     if domain.bystanders and share() < domain.bystanders:
         alone = 1.0 if share() < 0.25 else generator.uniform(0.2, 1)
     return Simulation(
         variables=d,
-        edges=min(d * (generator.uniform(0, 0.4) if sparse else generator.uniform(0.4, 2.5 if tables else 5)), most * generator.uniform(0.4, 0.97)),
+        edges=min(d * density, most),
         graph=graph,
         mechanisms=mechanisms if share() < domain.mixed else (str(generator.choice(mechanisms)),),
         observational_rows=max(observational, 60) if several or unequal else observational,
