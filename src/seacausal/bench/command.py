@@ -49,8 +49,8 @@ class Bench:
     with uniform noise."""
     standardised: bool = False
     """Bring every column to mean 0 and variance 1 first."""
-    roots: Literal["uniform", "gaussian"] = "uniform"
-    """Law of the roots of simulated sets."""
+    roots: Literal["uniform", "gaussian", "any"] = "uniform"
+    """Law of the roots of simulated sets; with any each root has its own, some of few values."""
     graphs: int | None = None
     """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`, 10 for `measured` and `independent`; for `peers` 5, and 2 at N=100; for `external`
     sets of a file, all by default; for the `recipe` of a training run how many sets in all, 100 by default."""

@@ -36,13 +36,13 @@ class Simulation:
     observational_rows: int = 1000
     """Rows without interventions."""
     root_law: str = "uniform"
-    """A key of `LAWS`, or `ANY` for another one at every root."""
+    """A key of `LAWS`, or "any" for another one at every root."""
     root_scale: float = 1 / SQRT3
     """Standard deviation of the roots; a uniform root of half-width w has w / sqrt(3)."""
     root_spread: float = 1.0
     """Each root has `root_scale` times or divided by up to this, log-uniform; 1 for equal roots."""
     noise_law: str = "gaussian"
-    """A key of `LAWS`, or `ANY` for another one at every variable."""
+    """A key of `LAWS`, or "any" for another one at every variable with parents."""
     noise_coefficient: float = 0.4
     """The noise of a variable has standard deviation `noise_coefficient` times s, s^2 uniform in (1, `noise_spread`)."""
     noise_spread: float = 2.0

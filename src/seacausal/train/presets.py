@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from seacausal.train.loop import TrainConfig
 
 DROPPED = {
-    **{"correlation": 0.03, "moments": 0.2, "variances": 0.4, "orders": 0.15, "graphs": 0.15, "categories": 0.15},
+    **{"correlation": 0.03, "moments": 0.2, "variances": 0.3, "orders": 0.15, "graphs": 0.15, "categories": 0.15},
     **{"estimates": 0.15, "interventions": 0.15},
 }
 """How often each group of channels of `base` is switched off, for `dropped` = 1."""
