@@ -209,17 +209,8 @@ def _equalise(simulation: Simulation, generator: np.random.Generator) -> Simulat
     low = generator.uniform(0.2, 0.8)
     linear = {"mechanisms": ("linear",), "weights": (low, low + generator.uniform(0.3, 1.5))} if generator.random() < 2 / 3 else {}
     scale = log_uniform(0.2, 2, generator=generator)
-    return replace(
-        simulation,
-        root_law=law,
-        noise_law=law,
-        root_scale=scale,
-        noise_coefficient=scale,
-        root_spread=1.0,
-        noise_spread=1.0,
-        rescaled=False,
-        **linear,
-    )
+    even = {"root_spread": 1.0, "noise_spread": 1.0, "rescaled": False}
+    return replace(simulation, root_law=law, noise_law=law, root_scale=scale, noise_coefficient=scale, **even, **linear)
 
 
 def _draw_paper(domain: Domain, d: int, generator: np.random.Generator) -> Simulation:
