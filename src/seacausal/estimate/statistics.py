@@ -200,8 +200,12 @@ def _linear(correlation: np.ndarray, js: np.ndarray, rows: float, n: float) -> S
     """Of all variables jointly: partial correlations and the variance that the others leave unexplained."""
     d = len(correlation)
     shrinkage = max(_shrinkage(correlation, n) if n < 10 * d else 0.0, 1e-7)
-    precision = np.linalg.inv((1 - shrinkage) * correlation + shrinkage * np.eye(d))
-    diagonal = precision.diagonal()
+    while True:
+        precision = np.linalg.inv((1 - shrinkage) * correlation + shrinkage * np.eye(d))
+        diagonal = precision.diagonal()
+        if diagonal.min() > 0.5:  # it is 1 or more, but where rows that were left out lie so far off that what is left is rounding
+            break
+        shrinkage = min(10 * shrinkage, 1.0)
     partial = np.clip(-precision[:, js] / np.sqrt(diagonal[:, None] * diagonal[js]), -1, 1)
     partial[js, np.arange(len(js))] = 0
     return {
