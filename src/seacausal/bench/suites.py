@@ -83,7 +83,7 @@ def simulated_cases(
     Parameters
     ----------
     roots
-        "uniform" in (-1, 1), or "gaussian" or "any" law at each root, of the same variance.
+        "uniform" in (-1, 1), "gaussian", or "any" for another law at each root, of the same variance.
     graphs
         Graphs a cell; 20 by default, 5 at N=100.
     interventional

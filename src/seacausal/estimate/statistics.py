@@ -200,12 +200,11 @@ def _linear(correlation: np.ndarray, js: np.ndarray, rows: float, n: float) -> S
     """Of all variables jointly: partial correlations and the variance that the others leave unexplained."""
     d = len(correlation)
     shrinkage = max(_shrinkage(correlation, n) if n < 10 * d else 0.0, 1e-7)
-    while True:
-        precision = np.linalg.inv((1 - shrinkage) * correlation + shrinkage * np.eye(d))
-        diagonal = precision.diagonal()
-        if diagonal.min() > 0.5:  # it is 1 or more, but where rows that were left out lie so far off that what is left is rounding
-            break
+    precision = np.linalg.inv(_shrink(correlation, shrinkage))
+    while precision.diagonal().min() <= 0.5:  # it is 1 or more, but where rows that were left out lie so far off that what is left is rounding
         shrinkage = min(10 * shrinkage, 1.0)
+        precision = np.linalg.inv(_shrink(correlation, shrinkage))
+    diagonal = precision.diagonal()
     partial = np.clip(-precision[:, js] / np.sqrt(diagonal[:, None] * diagonal[js]), -1, 1)
     partial[js, np.arange(len(js))] = 0
     return {
@@ -243,6 +242,11 @@ def _additive(features: np.ndarray, js: np.ndarray, rows: float, n: float) -> St
     }
 
 
+def _shrink(correlation: np.ndarray, share: float) -> np.ndarray:
+    """Correlations drawn towards none by a share."""
+    return (1 - share) * correlation + share * np.eye(len(correlation))
+
+
 def spaced_rows(z: np.ndarray, most: int) -> np.ndarray:
     """At most so many rows, evenly spaced."""
     return z[np.linspace(0, len(z) - 1, min(len(z), most)).astype(int)]
@@ -250,7 +254,6 @@ def spaced_rows(z: np.ndarray, most: int) -> np.ndarray:
 
 def _rank_statistics(z: np.ndarray) -> Statistics:
     """Correlation and partial correlation under any monotone change of the columns: 2 sin(pi/6 Spearman) (Liu et al., 2012)."""
-    d = z.shape[1]
     rows = spaced_rows(z, RANK_ROWS)
     ranks = np.column_stack([average_ranks(column) for column in rows.T])
     ranks -= ranks.mean(0)
@@ -259,7 +262,7 @@ def _rank_statistics(z: np.ndarray) -> Statistics:
     correlation = 2 * np.sin(np.pi / 6 * (ranks.T @ ranks / len(ranks)))
     np.fill_diagonal(correlation, 1.0)
     shrinkage = max(_shrinkage(correlation, len(rows)), 1e-3)
-    precision = np.linalg.pinv((1 - shrinkage) * correlation + shrinkage * np.eye(d), hermitian=True)
+    precision = np.linalg.pinv(_shrink(correlation, shrinkage), hermitian=True)
     diagonal = np.maximum(precision.diagonal(), 1e-3)
     partial = np.clip(-precision / np.sqrt(np.outer(diagonal, diagonal)), -1, 1)
     return {"rank correlation": np.clip(correlation, -1, 1), "rank partial correlation": partial}

@@ -55,6 +55,7 @@ def parse_interventions(
         if label.strip() in index:
             raise DataError(f"`control` must not be a variable; found {label!r}, which is a column of {place.label}. Rename one of both.")
     controls, used = {label.strip() for label in control}, set()
+    words = index.keys() | controls
     rows = []
     for row, entry in enumerate(entries):
         key = entry if isinstance(entry, (str, int, float, type(None))) else None
@@ -62,7 +63,7 @@ def parse_interventions(
             rows.append(known[key])
             continue
         split = [entry] if isinstance(entry, str) and entry.strip() in controls else split_entry(entry, index)
-        split = [piece for part in split for piece in _split_joined(part, index.keys() | controls)]
+        split = [piece for part in split for piece in _split_joined(part, words)]
         parts = [part for part in split if part.strip() not in controls]
         used |= controls.intersection(part.strip() for part in split)
         found = {_find(name, index) for name in parts}
@@ -112,7 +113,7 @@ def _split_joined(part: str, known: Container[str]) -> list[str]:
         return [part]
     ends = [*(at for at, sign in enumerate(part) if sign in JOINERS), len(part)]
     pieces: dict[int, list[str]] = {len(part) + 1: []}  # by where they start
-    for start in (0, *(end + 1 for end in ends))[-2::-1]:
+    for start in reversed([0, *(end + 1 for end in ends[:-1])]):
         for end in ends:
             if start < end and end + 1 in pieces and part[start:end].strip() in known:
                 pieces[start] = [part[start:end], *pieces[end + 1]]
