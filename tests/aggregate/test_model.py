@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 import torch
 
-from seacausal.aggregate.encoding import WIDTH
+from seacausal.aggregate.encoding import CHANNELS, GROUPS, NAMES, WIDTH, encode
 from seacausal.aggregate.export import export_onnx
 from seacausal.aggregate.model import Base, ModelConfig
-from seacausal.aggregate.network import Network, released
+from seacausal.aggregate.network import ASIDE, Network, choose_passes, released, to_direct
 from seacausal.errors import CheckpointError
 from seacausal.train.release import compare
 
@@ -72,6 +72,43 @@ def test_released_files_hold_the_same_network():
 def test_the_number_of_threads_changes_nothing():
     channels = np.random.default_rng(0).standard_normal((40, 40, WIDTH)).astype(np.float32)
     assert np.array_equal(released(threads=1).predict(channels), released(threads=2).predict(channels))
+
+
+def draw_views(*, without: tuple[str, ...] = (), few: bool = False) -> dict[str, np.ndarray]:
+    generator = np.random.default_rng(3)
+    views = {name: generator.standard_normal((6, 6)) for name in NAMES if name not in {name for group in without for name in CHANNELS[group]}}
+    return views | ({"levels": np.full((6, 6), np.log(3))} if few else {})
+
+
+def test_every_pass_does_without_two_groups():
+    passes = choose_passes(draw_views(), set(GROUPS))
+    assert passes == [set(GROUPS), *(set(GROUPS) - aside for aside in ASIDE)]
+    assert all({"moments", "interventions"} <= seen for seen in passes)
+    passes = choose_passes(draw_views(without=("interventions", "variances")), set(GROUPS))
+    assert len(passes) == 6 and not any(seen & {"interventions", "variances"} for seen in passes)
+
+
+def test_passes_that_would_see_the_same_or_nothing_are_left_out():
+    assert choose_passes(draw_views(), {"moments", "interventions"}) == [{"moments", "interventions"}]
+    assert choose_passes(draw_views(), {"correlation"}) == [{"correlation"}]
+    assert choose_passes(draw_views(), {"correlation", "variances"}) == [{"correlation", "variances"}, {"correlation"}, {"variances"}]
+    assert choose_passes(draw_views(without=("variances",)), {"variances"}) == [set()]
+
+
+def test_moments_of_categories_are_seen_once():
+    first, *others = choose_passes(draw_views(few=True), set(GROUPS))
+    assert "moments" in first and not any("moments" in seen for seen in others)
+
+
+def test_only_networks_trained_without_groups_are_asked_without(model, tmp_path):
+    views, single = draw_views(), model.float()
+    for dropped, passes in ((1.0, choose_passes(views, set(GROUPS))), (0.25, [set(GROUPS)])):
+        path = tmp_path / f"{dropped}.onnx"
+        path.write_bytes(export_onnx(single, dropped))
+        network = Network(path)
+        expected = to_direct(np.mean([network.logits(encode(views, 500, seen)) for seen in passes], axis=0))
+        np.testing.assert_allclose(network.predict_table(views, 500, set(GROUPS)), expected, atol=1e-6)
+        assert network.several == (dropped == 1)
 
 
 def test_damaged_weights_are_named(tmp_path):

@@ -43,6 +43,25 @@ def test_a_parent_of_many_values_is_cut_at_its_quartiles():
     assert all(differ(counts[first : first + 2]) > 1e-5 for first in range(0, 8, 2))
 
 
+def test_some_parents_act_in_order():
+    generator = np.random.default_rng(4)
+    parent = np.repeat(np.arange(4.0), 5_000)
+    alike = 0
+    for _ in range(200):
+        means = draw_categories(parent[:, None], 4, generator=generator).reshape(4, -1).mean(1)
+        steps = np.diff(means)
+        alike += bool((steps > 0.02).all() or (steps < -0.02).all())
+    assert 40 <= alike <= 80  # effects in no order are monotone in one case of twelve
+
+
+def test_categories_may_be_rare():
+    generator = np.random.default_rng(5)
+    nothing = np.empty((5_000, 0))
+    rarest = np.array([np.bincount(draw_categories(nothing, 2, generator=generator), minlength=2).min() / 5_000 for _ in range(200)])
+    assert 0.05 < (rarest < 0.02).mean() < 0.25
+    assert (rarest > 0.3).mean() > 0.3
+
+
 @pytest.mark.parametrize("tables", [False, True])
 @pytest.mark.parametrize("intervention", ["gaussian", "shift", "activity", "imperfect", "clamp"])
 def test_interventions_and_off_targets_leave_levels_as_they_are(tables, intervention):

@@ -57,8 +57,8 @@ class Graph:
         return self.one("LayerNormalization", x, self.parameter(f"{layer}.weight"), self.parameter(f"{layer}.bias"), axis=-1, epsilon=1e-5)
 
 
-def export_onnx(model: Base) -> bytes:
-    """The graph `channels` (d, d, c) float32 -> `logits` (d, d, 3), for any d."""
+def export_onnx(model: Base, dropped: float = 0.0) -> bytes:
+    """The graph `channels` (d, d, c) float32 -> `logits` (d, d, 3), for any d; the file says how often groups were `dropped` in training."""
     config = model.config
     graph = Graph({name: value.detach().numpy() for name, value in model.state_dict().items()})
     x = graph.linear(graph.one("Relu", graph.linear("channels", "read.0")), "read.2")
@@ -68,7 +68,7 @@ def export_onnx(model: Base) -> bytes:
     for b in range(config.blocks):
         x = _add_block(graph, x, scale, f"blocks.{b}", config.split, config.heads)
     add_head(graph, x)
-    return finish(graph, {"channels": (TensorProto.FLOAT, ["d", "d", config.channels])}, {})
+    return finish(graph, {"channels": (TensorProto.FLOAT, ["d", "d", config.channels])}, {"dropped": str(dropped)})
 
 
 def _add_block(graph: Graph, x: str, scale: str, block: str, sizes: list[int], heads: int) -> str:

@@ -16,13 +16,20 @@ from typing import Any
 import numpy as np
 
 from seacausal.aggregate.adapter import Adapter
-from seacausal.aggregate.encoding import WIDTH, encode
+from seacausal.aggregate.encoding import CHANNELS, WIDTH, encode
 from seacausal.aggregate.neighbourhoods import predict_logits
 from seacausal.aggregate.tokens import Tokens, align_tokens, make_tokens
 from seacausal.errors import CheckpointError, DataError
 from seacausal.io.tensors import read_tensors
 
 FOLDER = Path(str(files("seacausal") / "weights"))
+
+ASIDE: tuple[set[str], ...] = (
+    *({"variances", "estimates"}, {"orders", "graphs"}, {"variances", "correlation"}, {"estimates", "orders"}, {"graphs", "correlation"}),
+)
+"""Groups of channels that a pass of the network does without. Each tells what others tell as well; moments and interventions stand alone."""
+FEW = {"moments"}
+"""Groups that mislead where all columns hold categories: how often a value occurs and which number it bears make up most of their moments."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +101,11 @@ class Network(Weights):
     """The network `base`."""
 
     @cached_property
+    def several(self) -> bool:
+        """Whether it was trained with groups of channels missing as often as not, so that it may be asked without them."""
+        return float(self.facts.get("dropped", 0)) >= 1
+
+    @cached_property
     def _checked(self) -> Any:
         channels = self._session.get_inputs()[0].shape[-1]
         if channels != WIDTH:
@@ -109,8 +121,25 @@ class Network(Weights):
         return to_direct(self.logits(channels))
 
     def predict_table(self, channels: dict[str, np.ndarray], rows: int, groups: set[str]) -> np.ndarray:
-        """The same from the channels by name, for any number of variables; parameters as in `encode`."""
-        return to_direct(predict_logits(channels, lambda part: self.logits(encode(part, rows, groups))))
+        """The same from the channels by name, for any number of variables; parameters as in `encode`.
+
+        Where `several`, the geometric mean of what the network says in several passes, which errs less and is less sure where data are unlike
+        all that it was trained on: channels that contradict each other there then move the answer apart.
+        """
+
+        def forward(part: dict[str, np.ndarray]) -> np.ndarray:
+            return np.mean([self.logits(encode(part, rows, seen)) for seen in passes], axis=0)
+
+        passes = choose_passes(channels, groups) if self.several else [groups]
+        return to_direct(predict_logits(channels, forward))
+
+
+def choose_passes(channels: dict[str, np.ndarray], groups: set[str]) -> list[set[str]]:
+    """Which groups the network sees in each pass: first all that are asked for and present, then without one set of `ASIDE` after the other."""
+    present = {group for group in groups if all(name in channels for name in CHANNELS[group])}
+    few = FEW if "levels" in channels and (channels["levels"] > 0).all() else set()
+    passes = [present] + [present - aside - few for aside in ASIDE if present & aside]
+    return [seen for k, seen in enumerate(passes) if (seen or not k) and seen not in passes[:k]]
 
 
 @dataclass(frozen=True)

@@ -189,7 +189,8 @@ def _steps(b: int, n: int, generator: torch.Generator) -> Tensor:
     levels = torch.randint(2, 6, (b, 1), generator=generator, device=generator.device)
     place = torch.arange(5, device=generator.device)
     weight = _exponential(b, 5, generator) * (place < levels)  # normalised, uniform over the simplex
-    chance = (1 / 12 + (1 - levels / 12) * weight / weight.sum(1, keepdim=True)) * (place < levels)
+    least = (1 / 50) * (50 / 12) ** _uniform((b, 1), generator)
+    chance = (least + (1 - levels * least) * weight / weight.sum(1, keepdim=True)) * (place < levels)
     value = place - (chance * place).sum(1, keepdim=True)
     value = value / (chance * value.square()).sum(1, keepdim=True).sqrt()
     return value.gather(1, torch.multinomial(chance, n, replacement=True, generator=generator))

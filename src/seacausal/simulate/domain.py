@@ -18,8 +18,8 @@ from seacausal.simulate.technical import Technical
 
 STRUCTURED = ("small-world", "stochastic-block", "bipartite", "layered", "regulatory")
 ROOT_SHARES = {
-    **{"uniform": 0.27, "gaussian": 0.2, "irregular": 0.09, "mixture": 0.04, "steps": 0.06, ANY: 0.18},
-    **{"laplace": 0.03, "exponential": 0.04, "gumbel": 0.03, "student": 0.03, "heavy": 0.03},
+    **{"uniform": 0.17, "gaussian": 0.15, "irregular": 0.06, "mixture": 0.03, "steps": 0.05, ANY: 0.42},
+    **{"laplace": 0.02, "exponential": 0.03, "gumbel": 0.02, "student": 0.02, "heavy": 0.03},
 }
 NOISE_SHARES = {
     **{"gaussian": 0.57, "uniform": 0.04, "irregular": 0.05, "mixture": 0.03, ANY: 0.12},

@@ -149,7 +149,7 @@ def _outliers(z: np.ndarray, generator: np.random.Generator) -> np.ndarray:
 
 def cut_column(column: np.ndarray, levels: int, *, generator: np.random.Generator) -> np.ndarray:
     """(n,) codes 0, 1, ..., at most `levels` of them, in the order of the values and split at random quantiles."""
-    shares = np.cumsum(generator.dirichlet(np.full(levels, 3.0)))[:-1]
+    shares = np.cumsum(generator.dirichlet(np.full(levels, log_uniform(0.7, 5, generator=generator))))[:-1]
     return np.searchsorted(np.quantile(column, shares), column)
 
 

@@ -30,9 +30,9 @@ def _mixture(generator: np.random.Generator, size: int) -> np.ndarray:
 
 
 def _steps(generator: np.random.Generator, size: int) -> np.ndarray:
-    """Two to five values at equal distances, each with a chance of a twelfth or more, as doses, genotypes and groups have."""
-    levels = int(generator.integers(2, 6))
-    chance = 1 / 12 + (1 - levels / 12) * generator.dirichlet(np.ones(levels))
+    """Two to five values at equal distances, each with a chance of a fiftieth to a twelfth or more, as doses, genotypes and groups have."""
+    levels, least = int(generator.integers(2, 6)), log_uniform(1 / 50, 1 / 12, generator=generator)
+    chance = least + (1 - levels * least) * generator.dirichlet(np.ones(levels))
     value = np.arange(levels) - chance @ np.arange(levels)
     return generator.choice(value / np.sqrt(chance @ value**2), size, p=chance)
 
@@ -61,7 +61,7 @@ LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "steps": _steps,
 }
 ANY = "any"
-"""Stands for another of `LAWS` each time, in one of four the Gaussian."""
+"""Stands for another of `LAWS` each time: in two of seven the Gaussian, in one of seven the uniform."""
 
 
 def log_uniform(low: float, high: float, size: int | None = None, *, generator: np.random.Generator) -> Any:
@@ -72,5 +72,5 @@ def log_uniform(low: float, high: float, size: int | None = None, *, generator: 
 def draw_noise(law: str, size: int, *, generator: np.random.Generator) -> np.ndarray:
     """(size,) float32 draws, mean 0 and standard deviation 1 where the law has them; `law` is a key of `LAWS` or `ANY`."""
     if law == ANY:
-        law = str(generator.choice(("gaussian", "gaussian", *LAWS)))
+        law = str(generator.choice(("gaussian", "gaussian", "gaussian", "uniform", *LAWS)))
     return LAWS[law](generator, size).astype(np.float32)

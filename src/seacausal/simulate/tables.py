@@ -1,6 +1,7 @@
 """Categories that depend on categories: tables of probabilities, one row for every configuration of the parents, as in the networks of experts.
 
 The logit of a category is a sum of effects of single parents and of effects of their configuration as a whole, both drawn anew for every variable.
+Categories may be rare, as diseases are, and may have an order, in which higher values of a parent make higher ones likelier or less likely.
 """
 
 from __future__ import annotations
@@ -16,19 +17,33 @@ FEW = 20
 def draw_categories(parents: np.ndarray, levels: int, *, generator: np.random.Generator) -> np.ndarray:
     """(n,) codes from 0 to `levels` - 1 at most, given the (n, k) values of the parents.
 
-    Logits have a standard deviation of 0.5 to 4 over configurations, log-uniform; a uniform share of their variance is that of whole configurations.
+    Logits have a standard deviation of 0.5 to 6 over configurations, log-uniform; a uniform share of their variance is that of whole configurations.
+    Three variables in ten follow their parents' order, with a fifth of that share. Without parents, chances have Dirichlet's law of concentration
+    0.2 to 5, log-uniform.
     """
     n, k = parents.shape
-    strength, whole = log_uniform(0.5, 4, generator=generator), generator.random()
-    logits = np.tile(np.log(generator.dirichlet(np.full(levels, 3.0)) + 1e-3), (n, 1))
+    strength, whole = log_uniform(0.5, 6, generator=generator), generator.random()
+    logits = np.tile(np.log(generator.dirichlet(np.full(levels, log_uniform(0.2, 5, generator=generator))) + 1e-3), (n, 1))
     if k:
         codes = [_number(column) for column in parents.T]
+        ordered = generator.random() < 0.3
+        whole *= 0.2 if ordered else 1.0
         configuration = np.zeros(n, np.int64)
         for code in codes:
-            configuration = np.unique(configuration * (code.max() + 1) + code, return_inverse=True)[1]
-            logits += strength * np.sqrt((1 - whole) / k) * generator.standard_normal((code.max() + 1, levels))[code]
+            values = int(code.max()) + 1
+            configuration = np.unique(configuration * values + code, return_inverse=True)[1]
+            effects = (
+                generator.standard_normal() * np.outer(_score(values), _score(levels)) if ordered else generator.standard_normal((values, levels))
+            )
+            logits += strength * np.sqrt((1 - whole) / k) * effects[code]
         logits += strength * np.sqrt(whole) * generator.standard_normal((configuration.max() + 1, levels))[configuration]
     return (logits + generator.gumbel(size=logits.shape)).argmax(1)
+
+
+def _score(values: int) -> np.ndarray:
+    """(values,) at equal distances, mean 0 and standard deviation 1."""
+    rank = np.arange(values) - (values - 1) / 2
+    return rank / max(float(rank.std()), 1e-9)
 
 
 def _number(column: np.ndarray) -> np.ndarray:

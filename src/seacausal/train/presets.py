@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from seacausal.train.loop import TrainConfig
 
 DROPPED = {
-    **{"correlation": 0.03, "moments": 0.2, "variances": 0.3, "orders": 0.15, "graphs": 0.15, "categories": 0.15},
-    **{"estimates": 0.15, "interventions": 0.15},
+    **{"correlation": 0.12, "moments": 0.2, "variances": 0.3, "orders": 0.25, "graphs": 0.25, "categories": 0.15},
+    **{"estimates": 0.25, "interventions": 0.15},
 }
 """How often each group of channels of `base` is switched off, for `dropped` = 1."""
 JUMPS = graph_search.JUMPS // 5
@@ -108,7 +108,7 @@ class BasePreset:
         """The network as an ONNX file."""
         from seacausal.aggregate.export import export_onnx
 
-        return export_onnx(model)
+        return export_onnx(model, self.dropped)
 
 
 @dataclass(frozen=True)
