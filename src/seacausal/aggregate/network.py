@@ -17,7 +17,7 @@ import numpy as np
 
 from seacausal.aggregate.adapter import Adapter
 from seacausal.aggregate.encoding import CHANNELS, WIDTH, encode
-from seacausal.aggregate.neighbourhoods import predict_logits
+from seacausal.aggregate.neighbourhoods import LARGEST, predict_logits
 from seacausal.aggregate.tokens import Tokens, align_tokens, make_tokens
 from seacausal.errors import CheckpointError, DataError
 from seacausal.io.tensors import read_tensors
@@ -102,7 +102,7 @@ class Network(Weights):
 
     @cached_property
     def several(self) -> bool:
-        """Whether it was trained with groups of channels missing as often as not, so that it may be asked without them."""
+        """Whether groups of channels were often missing when it was trained, so that it may be asked without them."""
         return float(self.facts.get("dropped", 0)) >= 1
 
     @cached_property
@@ -123,14 +123,15 @@ class Network(Weights):
     def predict_table(self, channels: dict[str, np.ndarray], rows: int, groups: set[str]) -> np.ndarray:
         """The same from the channels by name, for any number of variables; parameters as in `encode`.
 
-        Where `several`, the geometric mean of what the network says in several passes, which errs less and is less sure where data are unlike
-        all that it was trained on: channels that contradict each other there then move the answer apart.
+        Where `several`, and the network sees the whole table at once, the geometric mean of what it says in several passes. It errs less, and is
+        less sure, where data are unlike all that it was trained on and groups of channels contradict each other.
         """
 
         def forward(part: dict[str, np.ndarray]) -> np.ndarray:
             return np.mean([self.logits(encode(part, rows, seen)) for seen in passes], axis=0)
 
-        passes = choose_passes(channels, groups) if self.several else [groups]
+        whole = len(next(iter(channels.values()))) <= LARGEST
+        passes = choose_passes(channels, groups) if self.several and whole else [groups]
         return to_direct(predict_logits(channels, forward))
 
 
