@@ -81,7 +81,7 @@ def test_the_best_of_all_graphs_of_four_variables_is_found(seed):
     codes = table(seed, dense(seed, 4), 400).astype(int).T
     free = np.ones(codes.shape, bool)
     best = max(dags(4), key=lambda graph: score(graph, codes, free))
-    state, _, _ = searched(codes, free, [np.zeros((4, 4), bool)], 60)
+    state, _, _ = searched(codes, free, [np.zeros((4, 4), bool)])
     assert is_acyclic(state.joined)
     assert score(state.joined, codes, free) == pytest.approx(score(best, codes, free), abs=1e-6)
     assert np.array_equal(essential_graph(state.joined), essential_graph(best))

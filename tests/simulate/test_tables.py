@@ -48,7 +48,7 @@ def test_some_parents_act_in_order():
     parent = np.repeat(np.arange(4.0), 5_000)
     alike = 0
     for _ in range(200):
-        means = draw_categories(parent[:, None], 4, generator=generator).reshape(4, -1).mean(1)
+        means = draw_categories(parent[:, None], 4, rare=True, generator=generator).reshape(4, -1).mean(1)
         steps = np.diff(means)
         alike += bool((steps > 0.02).all() or (steps < -0.02).all())
     assert 40 <= alike <= 80  # effects in no order are monotone in one case of twelve
@@ -57,7 +57,7 @@ def test_some_parents_act_in_order():
 def test_categories_may_be_rare():
     generator = np.random.default_rng(5)
     nothing = np.empty((5_000, 0))
-    rarest = np.array([np.bincount(draw_categories(nothing, 2, generator=generator), minlength=2).min() / 5_000 for _ in range(200)])
+    rarest = np.array([np.bincount(draw_categories(nothing, 2, rare=True, generator=generator), minlength=2).min() / 5_000 for _ in range(200)])
     assert 0.05 < (rarest < 0.02).mean() < 0.25
     assert (rarest > 0.3).mean() > 0.3
 
@@ -81,7 +81,12 @@ def test_some_variables_stay_continuous():
 
 
 @pytest.mark.parametrize(
-    ("fields", "message"), [({"levels_share": 1.5}, "`levels_share` must be a probability"), ({"levels": 0, "tables": True}, "`levels` must")]
+    ("fields", "message"),
+    [
+        ({"levels_share": 1.5}, "`levels_share` must be a probability"),
+        ({"levels": 0, "tables": True}, "`levels` must"),
+        ({"levels": 0, "rare": True}, "`rare`"),
+    ],
 )
 def test_what_cannot_be_is_refused(fields, message):
     with pytest.raises(DataError, match=message):

@@ -59,6 +59,8 @@ class Simulation:
     """Chance of a variable to be cut, where any are."""
     tables: bool = False
     """Whether those variables are categories in no order instead, whose probabilities are drawn for each configuration of the parents."""
+    rare: bool = False
+    """Whether some of their values may be rare, and some categories follow the order of their parents' after all."""
     bystanders: int = 0
     """How many variables lose all their edges again."""
     hidden: int = 0
@@ -138,8 +140,8 @@ class Simulation:
             raise DataError(f"`levels` must be 0 for continuous variables or at least 2; found {self.levels}.")
         if not 0 <= self.levels_share <= 1:
             raise DataError(f"`levels_share` must be a probability; found {self.levels_share}.")
-        if self.tables and not self.levels:
-            raise DataError("`levels` must be at least 2 where there are `tables`; found 0.")
+        if (self.tables or self.rare) and not self.levels:
+            raise DataError(f"`levels` must be at least 2 where there are `{'tables' if self.tables else 'rare'}`; found 0.")
         if min(self.bystanders, self.hidden, self.mediators) < 0:
             found = f"{self.bystanders}, {self.hidden} and {self.mediators}"
             raise DataError(f"`bystanders`, `hidden` and `mediators` must not be negative; found {found}.")
@@ -203,7 +205,7 @@ def _simulate_in_order(
             if simulation.drift:
                 own += draw_drift(len(targets), simulation.drift * own.std(), generator=generator)[regime]
             if cut:
-                own = _cut(own, int(generator.integers(2, simulation.levels + 1)), generator)
+                own = _cut(own, int(generator.integers(2, simulation.levels + 1)), simulation.rare, generator)
         known = np.unique(own) if cut else None
         if variable < d and off_targets[:, variable].any():
             off = off_targets[regime, variable]
@@ -347,9 +349,9 @@ def _simulate_variable(
 def _simulate_categories(simulation: Simulation, parents: np.ndarray, hit: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """(n,) float32 from the (n, k) values of its parents, centred and of standard deviation 1; an imperfect intervention draws another table."""
     levels = int(generator.integers(2, simulation.levels + 1))
-    own = draw_categories(parents, levels, generator=generator)
+    own = draw_categories(parents, levels, rare=simulation.rare, generator=generator)
     if simulation.intervention == "imperfect" and hit.any():
-        own[hit] = draw_categories(parents[hit], levels, generator=generator)
+        own[hit] = draw_categories(parents[hit], levels, rare=simulation.rare, generator=generator)
     return _scale(own.astype(np.float32))
 
 
@@ -362,6 +364,6 @@ def _scale(own: np.ndarray) -> np.ndarray:
     return (own - own.mean()) / (own.std() + np.float32(1e-6))
 
 
-def _cut(own: np.ndarray, levels: int, generator: np.random.Generator) -> np.ndarray:
+def _cut(own: np.ndarray, levels: int, rare: bool, generator: np.random.Generator) -> np.ndarray:
     """Ordered values 0, 1, ... split at random quantiles, centred and of standard deviation 1."""
-    return _scale(cut_column(own, levels, generator=generator).astype(np.float32))
+    return _scale(cut_column(own, levels, rare=rare, generator=generator).astype(np.float32))

@@ -135,7 +135,16 @@ def draw_specification(domain: Domain, variables: int, *, generator: np.random.G
             simulation = replace(simulation, edges=edges, measurement="none")
     count = int(generator.integers(1, 2 + variables // 5))
     if generator.random() < domain.cycles:
-        plain = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "mediators": 0, "off_target": 0.0, "drift": 0.0, "tables": False}
+        plain = {
+            "mechanisms": ("linear",),
+            "rescaled": False,
+            "levels": 0,
+            "mediators": 0,
+            "off_target": 0.0,
+            "drift": 0.0,
+            "tables": False,
+            "rare": False,
+        }
         intervention = "activity" if generator.random() < 0.5 else "gaussian"
         return replace(simulation, cycles=count, mutual=False, intervention=intervention, **plain)
     return replace(simulation, selection=min(count, 2)) if generator.random() < domain.selection else simulation
@@ -187,6 +196,7 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         levels=levels,
         levels_share=levels_share,
         tables=tables,
+        rare=levels > 0,
         bystanders=round(alone * d),
         hidden=int(generator.integers(1, 2 + d // 5)) if share() < domain.hidden else 0,
         mediators=mediators,

@@ -147,9 +147,13 @@ def _outliers(z: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     return z + np.where(drawn < share, off, 0).astype(np.float32)
 
 
-def cut_column(column: np.ndarray, levels: int, *, generator: np.random.Generator) -> np.ndarray:
-    """(n,) codes 0, 1, ..., at most `levels` of them, in the order of the values and split at random quantiles."""
-    shares = np.cumsum(generator.dirichlet(np.full(levels, log_uniform(0.7, 5, generator=generator))))[:-1]
+def cut_column(column: np.ndarray, levels: int, *, rare: bool = False, generator: np.random.Generator) -> np.ndarray:
+    """(n,) codes 0, 1, ..., at most `levels` of them, in the order of the values and split at random quantiles.
+
+    The shares of the codes have Dirichlet's law of concentration 3, or where they may be `rare` 0.7 to 5, log-uniform.
+    """
+    concentration = log_uniform(0.7, 5, generator=generator) if rare else 3.0
+    shares = np.cumsum(generator.dirichlet(np.full(levels, concentration)))[:-1]
     return np.searchsorted(np.quantile(column, shares), column)
 
 
