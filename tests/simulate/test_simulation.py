@@ -608,7 +608,8 @@ def test_steps_are_few_values_at_equal_distances():
         assert 2 <= len(values) <= 5
         np.testing.assert_allclose(np.diff(values), values[1] - values[0], rtol=1e-4)
         least.append(counts.min() / 20_000)
-    assert 1 / 60 < min(least) < 1 / 25 and max(least) > 1 / 8
+    assert 1 / 60 < min(least) < 1 / 25
+    assert max(least) > 1 / 8
 
 
 def test_noise_of_one_variance(fix_graph):
