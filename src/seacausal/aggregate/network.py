@@ -25,7 +25,11 @@ from seacausal.io.tensors import read_tensors
 FOLDER = Path(str(files("seacausal") / "weights"))
 
 ASIDE: tuple[set[str], ...] = (
-    *({"variances", "estimates"}, {"orders", "graphs"}, {"variances", "correlation"}, {"estimates", "orders"}, {"graphs", "correlation"}),
+    {"variances", "estimates"},
+    {"orders", "graphs"},
+    {"variances", "correlation"},
+    {"estimates", "orders"},
+    {"graphs", "correlation"},
 )
 """Groups of channels that a pass of the network does without. Each tells what others tell as well; moments and interventions stand alone."""
 FEW = {"moments"}
@@ -136,7 +140,7 @@ class Network(Weights):
 
 
 def choose_passes(channels: dict[str, np.ndarray], groups: set[str]) -> list[set[str]]:
-    """Which groups the network sees in each pass: first all that are asked for and present, then without one set of `ASIDE` after the other."""
+    """Which groups the network sees in each pass: first all that are asked for and present, then without those of `ASIDE` in turn."""
     present = {group for group in groups if all(name in channels for name in CHANNELS[group])}
     few = FEW if "levels" in channels and (channels["levels"] > 0).all() else set()
     passes = [present] + [present - aside - few for aside in ASIDE if present & aside]

@@ -135,16 +135,8 @@ def draw_specification(domain: Domain, variables: int, *, generator: np.random.G
             simulation = replace(simulation, edges=edges, measurement="none")
     count = int(generator.integers(1, 2 + variables // 5))
     if generator.random() < domain.cycles:
-        plain = {
-            "mechanisms": ("linear",),
-            "rescaled": False,
-            "levels": 0,
-            "mediators": 0,
-            "off_target": 0.0,
-            "drift": 0.0,
-            "tables": False,
-            "rare": False,
-        }
+        plain: dict[str, object] = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "tables": False, "rare": False}
+        plain |= {"mediators": 0, "off_target": 0.0, "drift": 0.0}
         intervention = "activity" if generator.random() < 0.5 else "gaussian"
         return replace(simulation, cycles=count, mutual=False, intervention=intervention, **plain)
     return replace(simulation, selection=min(count, 2)) if generator.random() < domain.selection else simulation
