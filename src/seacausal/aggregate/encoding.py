@@ -81,13 +81,18 @@ WIDTH = 2 * len(NAMES) + len(GROUPS) + 3
 LIMIT = 5.0
 
 
+def find_present(views: dict[str, np.ndarray], groups: frozenset[str] | set[str]) -> set[str]:
+    """Those of the groups all of whose channels are there."""
+    return {group for group in groups if all(name in views for name in CHANNELS[group])}
+
+
 def encode(views: dict[str, np.ndarray], rows: int, groups: frozenset[str] | set[str] = frozenset(GROUPS)) -> np.ndarray:
     """Stack the channels of the groups asked for and present.
 
     Parameters
     ----------
     views
-        (d, d) arrays by channel name; a group counts as present when all its channels are there.
+        (d, d) arrays by channel name.
     rows
         n, enters as its logarithm, capped at 20,000.
 
@@ -96,10 +101,11 @@ def encode(views: dict[str, np.ndarray], rows: int, groups: frozenset[str] | set
     (d, d, c) float32; entry [i, j] is about i -> j.
     """
     d = len(next(iter(views.values())))
+    present = find_present(views, groups)
     out = np.zeros((d, d, WIDTH), np.float32)
     at = 0
     for g, (group, names) in enumerate(CHANNELS.items()):
-        if group in groups and all(name in views for name in names):
+        if group in present:
             for c, name in enumerate(names):
                 channel = np.arcsinh(views[name]) / 2 if name in LOG_VARIANCES else views[name]
                 out[..., at + c] = np.clip(channel, -LIMIT, LIMIT)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from seacausal.aggregate.adapter import Adapter
-from seacausal.aggregate.encoding import CHANNELS, WIDTH, encode
+from seacausal.aggregate.encoding import WIDTH, encode, find_present
 from seacausal.aggregate.neighbourhoods import LARGEST, predict_logits
 from seacausal.aggregate.tokens import Tokens, align_tokens, make_tokens
 from seacausal.errors import CheckpointError, DataError
@@ -141,7 +141,7 @@ class Network(Weights):
 
 def choose_passes(channels: dict[str, np.ndarray], groups: set[str]) -> list[set[str]]:
     """Which groups the network sees in each pass: first all that are asked for and present, then without those of `ASIDE` in turn."""
-    present = {group for group in groups if all(name in channels for name in CHANNELS[group])}
+    present = find_present(channels, groups)
     few = FEW if "levels" in channels and (channels["levels"] > 0).all() else set()
     passes = [present] + [present - aside - few for aside in ASIDE if present & aside]
     return [seen for k, seen in enumerate(passes) if (seen or not k) and seen not in passes[:k]]
