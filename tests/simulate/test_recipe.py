@@ -6,6 +6,7 @@ import pytest
 from seacausal.cli import main
 from seacausal.errors import DataError
 from seacausal.io.npz import read_datasets
+from seacausal.simulate.dataset import CHOICES
 from seacausal.simulate.expression import Expression
 from seacausal.simulate.recipe import read_recipe
 
@@ -206,3 +207,11 @@ def test_the_recipe_of_a_training_run_stands_for_sets_like_those_it_draws(recipe
     assert run("simulate", "--recipe", recipe(text.replace("cells", "cell"), "bad.toml"), "--out", tmp_path / "none") == 2
     assert "found 'cell'" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
+
+
+def test_help_says_which_names_every_option_takes(capsys):
+    with pytest.raises(SystemExit):
+        main(["simulate", "--help"])
+    said = capsys.readouterr().out
+    for option, names in CHOICES.items():
+        assert f"--{option.replace('_', '-')}: {', '.join(names)}." in said

@@ -16,7 +16,7 @@ from seacausal.errors import DataError
 from seacausal.graph.sortability import score_r2_sortability, score_varsortability
 from seacausal.io.npz import read_datasets, write_dataset
 from seacausal.simulate.collection import Member, write_collection
-from seacausal.simulate.dataset import Simulation
+from seacausal.simulate.dataset import CHOICES, Simulation
 from seacausal.simulate.expression import Expression
 from seacausal.simulate.paper import Paper, list_models, simulate_model
 from seacausal.simulate.paper import settle as settle_paper
@@ -59,6 +59,16 @@ class SimulateCells(SimulateLevels):
 
     settings: tyro.conf.AvoidSubcommands[Expression] = field(default_factory=lambda: Expression(technical=Technical()))  # type: ignore[assignment]
     """What to simulate."""
+
+
+def _tell_choices(*options: str) -> str:
+    """A line for each option: the names that it takes."""
+    return "\n" + "".join(f"\n    --{option.replace('_', '-')}: {', '.join(CHOICES[option])}." for option in options)
+
+
+Simulate.__doc__ = f"{(Simulate.__doc__ or '').rstrip()}{_tell_choices(*CHOICES)}"
+for _kind in (SimulateLevels, SimulateCells):
+    _kind.__doc__ = f"{(_kind.__doc__ or '').rstrip()}{_tell_choices('graph')}"
 
 
 @dataclass(frozen=True)

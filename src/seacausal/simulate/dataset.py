@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,16 @@ from seacausal.simulate.noise import ANY, LAWS, SQRT3, draw_noise, log_uniform
 from seacausal.simulate.selection import oversample, select_rows
 from seacausal.simulate.tables import draw_categories
 
+CHOICES: dict[str, Collection[str]] = {
+    "graph": GRAPHS,
+    "mechanisms": MECHANISMS,
+    "root_law": (*LAWS, ANY),
+    "noise_law": (*LAWS, ANY),
+    "intervention": INTERVENTIONS,
+    "measurement": MEASUREMENTS,
+}
+"""Field of `Simulation`: the names that it takes."""
+
 
 @dataclass(frozen=True)
 class Simulation:
@@ -28,21 +39,21 @@ class Simulation:
     edges: float = 10
     """Expected number of edges, of which those from hidden roots then go."""
     graph: str = "erdos-renyi"
-    """A key of `GRAPHS`."""
+    """Law of the graph."""
     network: str | None = None
     """A file that `read_network` reads. The graph is then a connected part of that network, and `graph` and `edges` are ignored."""
     mechanisms: tuple[str, ...] = ("linear",)
-    """Keys of `MECHANISMS`; every variable draws one of them."""
+    """Every variable draws one of them."""
     observational_rows: int = 1000
     """Rows without interventions."""
     root_law: str = "uniform"
-    """A key of `LAWS`, or "any" for another one at every root."""
+    """Law of the roots, or "any" for another one at every root."""
     root_scale: float = 1 / SQRT3
     """Standard deviation of the roots; a uniform root of half-width w has w / sqrt(3)."""
     root_spread: float = 1.0
     """Each root has `root_scale` times or divided by up to this, log-uniform; 1 for equal roots."""
     noise_law: str = "gaussian"
-    """A key of `LAWS`, or "any" for another one at every variable with parents."""
+    """Law of the noise, or "any" for another one at every variable with parents."""
     noise_coefficient: float = 0.4
     """The noise of a variable has standard deviation `noise_coefficient` times s, s^2 uniform in (1, `noise_spread`)."""
     noise_spread: float = 2.0
@@ -91,33 +102,18 @@ class Simulation:
     drift: float = 0.0
     """How far, in standard deviations, variables move from regime to regime on their own, as between batches or days."""
     intervention: str = "gaussian"
-    """A key of `INTERVENTIONS`."""
+    """What an intervention does to its target."""
     measurement: str = "none"
-    """A key of `MEASUREMENTS`."""
+    """What an instrument makes of the values."""
 
     def __post_init__(self) -> None:
         if isinstance(self.mechanisms, str) or not self.mechanisms:
             raise DataError(f"`mechanisms` must be a tuple of at least one name; found {self.mechanisms!r}.")
-        checks = {
-            "graph": (self.graph,),
-            "mechanisms": self.mechanisms,
-            "root_law": (self.root_law,),
-            "noise_law": (self.noise_law,),
-            "intervention": (self.intervention,),
-            "measurement": (self.measurement,),
-        }
-        known = {
-            "graph": GRAPHS,
-            "mechanisms": MECHANISMS,
-            "root_law": (*LAWS, ANY),
-            "noise_law": (*LAWS, ANY),
-            "intervention": INTERVENTIONS,
-            "measurement": MEASUREMENTS,
-        }
-        for name, values in checks.items():
-            for value in values:
-                if value not in known[name]:
-                    raise DataError(f"`{name}` must be one of {', '.join(known[name])}; found {value!r}.")
+        for name, known in CHOICES.items():
+            given = getattr(self, name)
+            for value in (given,) if isinstance(given, str) else given:
+                if value not in known:
+                    raise DataError(f"`{name}` must be one of {', '.join(known)}; found {value!r}.")
         self._check_numbers()
         if self.cycles:
             self._check_cycles()

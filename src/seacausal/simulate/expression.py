@@ -33,7 +33,7 @@ class Expression:
     edges: float = 10
     """Expected number of edges."""
     graph: str = "scale-free"
-    """A key of `GRAPHS`."""
+    """Law of the graph."""
     cells: int = 1000
     """Cells without interventions."""
     cell_types: int = 5
