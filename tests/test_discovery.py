@@ -94,11 +94,15 @@ def test_interventions_orient_what_observation_cannot():
 
 
 def test_constant_columns_get_no_edges_and_copies_are_named(chain):
-    frame = chain.assign(flat=7.0, copy=-2 * chain["a"] + 1, mixture=chain["b"] + chain["c"])
+    close = chain["c"].round(2)
+    frame = chain.assign(flat=7.0, copy=-2 * chain["a"] + 1, mixture=chain["b"] + chain["c"], close=close)
     graph = discover(frame)
     assert graph.degenerate.constant == ("flat",)
     assert graph.degenerate.duplicate == (("copy", "a"),)
     assert graph.degenerate.dependent == ("mixture",)
+    assert graph.degenerate.alike == (("close", "c"),)
+    assert "Columns that are nearly the same: close and c." in " ".join(graph.notes())
+    assert graph.summary()["notes"] == graph.notes()
     at = graph.names.index("flat")
     assert (graph.probabilities[at] == 0).all()
     assert (graph.probabilities[:, at] == 0).all()

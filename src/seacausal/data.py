@@ -107,5 +107,7 @@ class Degenerate:
     """Columns with a single value, or that vary by less than 1e-10 of their size: they get no edges."""
     duplicate: tuple[tuple[str, str], ...] = ()
     """(column, the earlier column that it repeats up to shift and scale)."""
+    alike: tuple[tuple[str, str], ...] = ()
+    """(column, the earlier column that it nearly repeats: a correlation beyond .999, either way)."""
     dependent: tuple[str, ...] = ()
     """Columns that are a linear combination of earlier ones, duplicates excluded."""

@@ -212,6 +212,20 @@ def test_decimal_commas(table):
     assert message(path) == "Column 'Raf' must hold numbers; found '1,5' in row 1 (line 2 of table.csv). Write decimals with a point."
 
 
+@pytest.mark.parametrize(
+    ("cell", "advice"),
+    [
+        ('"1,037.72"', "Write numbers without commas between thousands, and decimals with a point."),
+        ('"-12,000,000"', "Write numbers without commas between thousands, and decimals with a point."),
+        ("51.9%", "Write numbers without a percent sign."),
+        ("7 %", "Write numbers without a percent sign."),
+    ],
+)
+def test_numbers_as_people_write_them(table, cell, advice):
+    for rows in ([7], range(1, 41)):  # one of them, or all
+        assert message(table(changes=dict.fromkeys(rows, f"1,2,{cell}"))).endswith(advice)
+
+
 def test_long_cells_are_shortened(table):
     assert "xxx ... in row 3" in message(table(changes={3: f"{'x' * 500},2,3"}))
 
@@ -311,6 +325,10 @@ def test_unknown_intervention_names(table):
         "Leave the entry empty where nothing was intervened on."
     )
     assert "found 'control' in row 2 of the array. The variables are 'X1', 'X2'." in message(random_values(d=2), interventions=[None, "control"] * 18)
+    assert "found 'X1_g2' in row 1 of the array. If it is a guide for 'X1', give that name alone. Leave" in message(
+        random_values(d=2), interventions=["X1_g2"] * 36
+    )
+    assert "Did you mean 'X1'" in message(random_values(d=2), interventions=["X1b"] * 36)
     assert "found '7' in row 1" in message(random_values(d=2), interventions=[7] * 36)
     assert "found 'xxxx" in message(random_values(d=2), interventions=["x" * 200_000] * 36)
     text = message(random_values(d=2), interventions=[None, "sham"] * 18)
@@ -351,11 +369,19 @@ def test_interventions_of_the_wrong_length():
     assert "must be a column's name or one entry for each row; found 5" in message(random_values(d=2), interventions=5)
 
 
+def test_columns_of_a_dict():
+    assert "Columns must have one cell for each row; found 2 in 'a' and 1 in 'b'. Add" in message({"a": [1.0, 2.0], "b": [1.0]})
+    assert "Column 'b' must be a sequence of cells; found int. Give" in message({"a": [1.0], "b": 3})
+    assert "Column 'a' must be a sequence of cells; found str. Give" in message({"a": "text", "b": [1.0]})
+    assert "found ndarray. Give" in message({"a": np.zeros((2, 2)), "b": [1.0]})
+    assert "found 1 in the table ('a')" in message({"a": [1.0]})
+
+
 def test_sources_that_are_no_table():
     assert "found a lazy LazyFrame. Call collect() on it first." in message(pl.LazyFrame({"a": [1.0]}))
-    for source in ([[1.0, 2.0]], {"a": [1.0]}, None, pd.Series([1.0]), pl.Series([1.0])):
+    for source in ([[1.0, 2.0]], None, pd.Series([1.0]), pl.Series([1.0])):
         text = message(source)
-        assert text.startswith("The table must be a path, a pandas, polars or pyarrow frame, an AnnData or a 2-D array; found ")
+        assert text.startswith("The table must be a path, a pandas, polars or pyarrow frame, a dict of columns, an AnnData or a 2-D array; found ")
         assert type(source).__name__ in text
     assert "must have two axes, rows and variables; found shape (36,)" in message(random_values()[:, 0])
     assert "must hold numbers; found complex128" in message(random_values() * 1j)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from seacausal.cli import main
+from seacausal.discovery import discover
 from seacausal.errors import DataError
 from seacausal.io.table import read_table
 
@@ -61,7 +62,6 @@ def test_a_category_that_occurs_once_is_a_typo(frame, tmp_path):
     "cells",
     [
         [f"sample {k}" for k in range(ROWS)],  # too many
-        [f"kind {k % 11}" for k in range(ROWS)],
         ["control", "dose"] * (ROWS // 2),  # names of variables
         ["control", "dose, answer"] * (ROWS // 2),
         ["low", "2"] * (ROWS // 2),  # numbers among them
@@ -73,6 +73,12 @@ def test_a_category_that_occurs_once_is_a_typo(frame, tmp_path):
 def test_other_text_is_refused(frame, cells):
     with pytest.raises(DataError, match="Column 'smoker' must hold numbers; found"):
         read_table(frame.assign(smoker=pd.Series(cells, dtype=object)))
+
+
+def test_text_of_many_kinds_is_refused_as_such(frame):
+    said = "Column 'smoker', which is text, must hold at most 10 kinds of cells to stand for categories; found 11 in the table. Merge some"
+    with pytest.raises(DataError, match=said):
+        read_table(frame.assign(smoker=[f"kind {k % 11}" for k in range(ROWS)]))
 
 
 def test_names_with_commas_are_names_of_variables(frame):
@@ -92,3 +98,8 @@ def test_users_are_told(frame, tmp_path, capsys):
     assert main(command) == 0
     assert "Text, numbered from 0 in this order: smoker (former, no, yes)." in capsys.readouterr().out
     assert json.loads((tmp_path / "out" / "result.json").read_text())["data"]["categories"] == {"smoker": ["former", "no", "yes"]}
+
+
+def test_a_note_tells_categories_that_differ_in_case_alone(frame):
+    graph = discover(frame.assign(smoker=["yes", "Yes", "no"] * (ROWS // 3) + ["no"] * (ROWS % 3)))
+    assert "smoker (Yes, no, yes); some differ in case alone." in " ".join(graph.notes())

@@ -77,6 +77,8 @@ def write_source(kind, frame, folder):
             frame.to_pandas().set_index(pd.Index(range(5, 5 + len(frame)), name="id")[::-1]).to_parquet(path)
         case "polars":
             return frame
+        case "dict":
+            return frame.to_dict(as_series=False)
         case "pandas":
             return frame.to_pandas().set_index(pd.Index(range(7, 7 + len(frame)), name="id"))
         case "pyarrow":
@@ -85,7 +87,7 @@ def write_source(kind, frame, folder):
 
 
 SOURCES = (
-    "csv csv_semicolon csv_crlf csv_pandas tsv txt_tab txt_comma txt_semicolon parquet parquet_pandas polars pandas pyarrow".split()  # noqa: SIM905
+    "csv csv_semicolon csv_crlf csv_pandas tsv txt_tab txt_comma txt_semicolon parquet parquet_pandas polars pandas pyarrow dict".split()  # noqa: SIM905
 )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seacausal.errors import DataError
-from seacausal.io.cells import Place, is_missing, is_number, shown
+from seacausal.io.cells import Place, is_missing, is_number, leave_out, shown
 from seacausal.io.interventions import split_entry
 
 CATEGORIES = 10
@@ -20,8 +20,7 @@ def to_categories(
 ) -> tuple[np.ndarray, tuple[str, ...]] | None:
     """(n,) float64 codes 0, 1, ..., NaN for missing, and the categories in their order; None unless a column is text of few categories.
 
-    All cells that hold a value must be text that spells no number, of at most `CATEGORIES` kinds. Nor may they name variables, as in a column
-    of interventions.
+    All cells that hold a value must be text that spells no number. Nor may they name variables, as in a column of interventions.
 
     Parameters
     ----------
@@ -33,17 +32,25 @@ def to_categories(
     Raises
     ------
     DataError
-        If it is one but for a category that occurs once, which is taken for a typo.
+        If it is one but for a category that occurs once, which is taken for a typo; or has more than `CATEGORIES`, though fewer than half as many
+        as there are rows.
     """
     if not all(isinstance(cell, str) or is_missing(cell) for cell in cells):
         return None
     held = [None if is_missing(cell) else str(cell).strip() for cell in cells]
     counts = Counter(cell for cell in held if cell is not None)
-    if not 1 <= len(counts) <= CATEGORIES or any(map(is_number, counts)):
+    if not counts or any(map(is_number, counts)):
         return None
     known = {name.strip() for name in names}
     if any(part.strip() in known for level in counts for part in split_entry(level, known)):
         return None
+    if len(counts) > max(CATEGORIES, len(held) / 2):
+        return None
+    if len(counts) > CATEGORIES:
+        raise DataError(
+            f"Column {name!r}, which is text, must hold at most {CATEGORIES} kinds of cells to stand for categories; found {len(counts)} in "
+            f"{place.label}. Merge some, or {leave_out(name)}"
+        )
     level, fewest = min(counts.items(), key=lambda item: item[1])
     if fewest == 1:
         raise DataError(

@@ -26,6 +26,8 @@ MISSING = frozenset({"", "na", "nan", "null"})
 """Text cells, in lower case and without spaces around, that hold no value."""
 _BOOLEAN = {"true": 1.0, "false": 0.0}
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
+_GROUPED = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*")
+_PERCENT = re.compile(r"\s*[+-]?\d+(\.\d*)?\s*%\s*")
 
 
 @dataclass(frozen=True)
@@ -178,8 +180,9 @@ def _to_number(cell: object) -> float | None:
 
 
 def is_number(text: str) -> bool:
-    """Whether text spells a number, be it with a decimal comma, or true or false."""
-    return _to_number(text) is not None or _DECIMAL_COMMA.fullmatch(text) is not None or text.lower() in _BOOLEAN
+    """Whether text spells a number, be it with commas or a percent sign, or true or false."""
+    spelt = any(pattern.fullmatch(text) for pattern in (_DECIMAL_COMMA, _GROUPED, _PERCENT))
+    return spelt or _to_number(text) is not None or text.lower() in _BOOLEAN
 
 
 def _to_boolean(cell: object) -> float | None:
@@ -197,11 +200,21 @@ def shown(cell: object) -> str:
 
 def _advice(cell: object, name: str) -> str:
     """What to do about a cell that is not a number."""
-    if isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell):
-        return "Write decimals with a point."
+    if isinstance(cell, str):
+        if _GROUPED.fullmatch(cell):
+            return "Write numbers without commas between thousands, and decimals with a point."
+        if _DECIMAL_COMMA.fullmatch(cell):
+            return "Write decimals with a point."
+        if _PERCENT.fullmatch(cell):
+            return "Write numbers without a percent sign."
     if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)):
         return f"Leave the column out with ignore=[{name!r}] (`--ignore`), or turn its times into numbers, such as days since the first."
+    return f"Correct or drop the cell, or {leave_out(name)}"
+
+
+def leave_out(name: str) -> str:
+    """What else to do about a column that is no variable."""
     return (
-        f"Correct or drop the cell, or leave the column out with ignore=[{name!r}] (`--ignore`); if it says what was intervened on, pass "
-        f"interventions={name!r} (`--interventions`)."
+        f"leave the column out with ignore=[{name!r}] (`--ignore`); if it says what was intervened on, pass interventions={name!r} "
+        "(`--interventions`)."
     )

@@ -126,7 +126,11 @@ def _find(name: str, index: dict[str, int]) -> int:
 
 
 def _refuse(name: str, names: Sequence[str], place: Place, row: int) -> NoReturn:
-    guess = suggest(name, names, kind="variables")
+    begun = max((known for known in names if name.startswith(known.strip()) and known.strip()), key=len, default=None)
+    if begun is not None and not name[len(begun.strip())].isalnum():
+        guess = f"If it is a guide for {begun.strip()!r}, give that name alone."
+    else:
+        guess = suggest(name, names, kind="variables")
     advice = "Leave the entry empty where nothing was intervened on"
     if not guess.startswith("Did"):
         advice += (

@@ -12,7 +12,7 @@ import dataclasses
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -58,7 +58,7 @@ def read_table(
     ----------
     source
         A file (.csv, .tsv, .txt with tabs, semicolons or commas; .parquet; .h5ad, see `seacausal.io.annotated`; .npz, see `seacausal.io.npz`; .npy,
-        see `seacausal.io.layout`), a pandas, polars or pyarrow frame, an AnnData, or a 2-D array.
+        see `seacausal.io.layout`), a pandas, polars or pyarrow frame, a mapping from names to columns, an AnnData, or a 2-D array.
     interventions
         A column whose cells name the variables that were intervened on in the row: empty for none, several split by commas or plus signs, and a
         name that itself has a comma quoted as in csv; `A_B`, `A|B` and the like are split, too, where all pieces are variables or controls. The
@@ -238,13 +238,33 @@ def _columns_of(source: Any, interventions: str | None, chosen: list[str] | None
         return columns_of_annotated(source, interventions, chosen)
     if hasattr(source, "collect"):
         raise DataError(f"The table must be in memory; found a lazy {type(source).__name__}. Call collect() on it first.")
+    if isinstance(source, Mapping):
+        return _columns_of_mapping(source, Place())
     from narwhals.dependencies import is_into_dataframe
 
     if not is_into_dataframe(source):
         raise DataError(
-            f"The table must be a path, a pandas, polars or pyarrow frame, an AnnData or a 2-D array; found {type(source).__name__}. Convert it."
+            "The table must be a path, a pandas, polars or pyarrow frame, a dict of columns, an AnnData or a 2-D array; found "
+            f"{type(source).__name__}. Convert it."
         )
     return _columns_of_frame(source, Place())
+
+
+def _columns_of_mapping(source: Mapping[Any, Any], place: Place) -> Columns:
+    """The columns of a mapping from names to sequences of cells."""
+    names = tuple(map(str, source))
+    check_names(names, place.label, unnamed_first=True)
+    cells: list[np.ndarray | list[object]] = []
+    for name, column in zip(names, source.values()):
+        if isinstance(column, (str, bytes)) or not isinstance(column, Iterable) or np.ndim(column) > 1:  # type: ignore[arg-type]
+            raise DataError(f"Column {name!r} must be a sequence of cells; found {type(column).__name__}. Give one cell for each row.")
+        held = column.tolist() if isinstance(column, np.ndarray) else list(column)
+        cells.append(held)
+        if len(held) != len(cells[0]):
+            raise DataError(
+                f"Columns must have one cell for each row; found {len(cells[0])} in {names[0]!r} and {len(held)} in {name!r}. Add or remove cells."
+            )
+    return Columns(names, cells, place)
 
 
 def _columns_of_frame(source: Any, place: Place) -> Columns:

@@ -49,7 +49,8 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
     if facts["knowledge"]:
         found.append("Known beforehand: " + ", ".join(f"{len(rows)} {key}" for key, rows in facts["knowledge"].items()) + ".")
     for name, levels in facts["categories"].items():
-        found.append(f"Text, numbered from 0 in this order: {name} ({_list(levels)}).")
+        alike = len({level.casefold() for level in levels}) < len(levels)
+        found.append(f"Text, numbered from 0 in this order: {name} ({_list(levels)})" + ("; some differ in case alone." if alike else "."))
     if facts["normal scores"]:
         found.append(f"Heavy tails, replaced by normal scores of their ranks: {_list(facts['normal scores'])}.")
     if facts["unmoved targets"]:
@@ -61,6 +62,9 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
     if degenerate.duplicate:
         copies = _list([f"{copy} = {first}" for copy, first in degenerate.duplicate])
         found.append(f"Columns that repeat another: {copies}. Edges near them are unreliable.")
+    if degenerate.alike:
+        pairs = _list([f"{copy} and {first}" for copy, first in degenerate.alike])
+        found.append(f"Columns that are nearly the same: {pairs}. What either does by itself, these data hardly tell; leave one out.")
     if degenerate.dependent:
         found.append(f"Linear combinations of other columns: {_list(degenerate.dependent)}. Edges near them are unreliable.")
     return found
