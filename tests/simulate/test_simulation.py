@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import kurtosis
+from scipy.stats import kurtosis, spearmanr
 
 from seacausal.errors import DataError
 from seacausal.simulate.dataset import INTERVENTIONS, MEASUREMENTS, Simulation, simulate_dataset, topological_order
@@ -576,6 +576,26 @@ def test_ordered_values_are_few_and_children_see_them(fix_graph, levels):
     assert abs(np.corrcoef(cause, effect)[0, 1]) > 0.7
 
 
+def test_ratings_are_classes_of_one_continuous_parent(fix_graph):
+    fix_graph(4, ((0, 3), (1, 3), (2, 3)))
+    rated, exact = 0, 0
+    for seed in range(60):
+        dataset = simulate(seed, variables=4, edges=3, graph="fixed", levels=4, levels_share=0.5, ratings=1.0, observational_rows=2000)
+        few = [len(np.unique(column)) <= 4 for column in dataset.values.T]
+        child = int(np.flatnonzero(dataset.adjacency.any(0))[0])
+        if not few[child] or all(few[parent] for parent in range(4) if parent != child):
+            assert dataset.adjacency[:, child].sum() == 3
+            continue
+        (parent,) = np.flatnonzero(dataset.adjacency[:, child])
+        assert not few[parent]
+        rated += 1
+        order = np.argsort(dataset.values[:, parent])
+        exact += bool((np.diff(dataset.values[order, child]) >= 0).all())
+        assert spearmanr(dataset.values[:, parent], dataset.values[:, child]).statistic > 0.3
+    assert rated >= 15
+    assert 0.1 < exact / rated < 0.6
+
+
 def test_every_root_and_every_noise_has_a_law_and_every_root_a_scale_of_its_own():
     fields = {"variables": 60, "edges": 0, "observational_rows": 4000, "root_scale": 1.0}
     laws = simulate(0, root_law=ANY, **fields).values
@@ -769,6 +789,8 @@ def test_cycles_have_no_order(edges):
         ({"bystanders": -1}, "`bystanders`, `hidden`"),
         ({"mediators": -1}, "must not be negative; found 0, 0 and -1"),
         ({"levels": 1}, "`levels` must"),
+        ({"ratings": 1.1}, "`ratings` must be a probability"),
+        ({"ratings": 0.5}, "`levels` must be at least 2 where there are `ratings`"),
         ({"cycles": -1}, "`cycles` and `selection` must not be negative; found -1 and 0"),
         ({"selection": -1}, "`cycles` and `selection` must not be negative; found 0 and -1"),
         ({"cycles": 1, "mechanisms": ("nn",)}, r"`mechanisms` must be \('linear',\) where there are `cycles`; found \('nn',\)"),

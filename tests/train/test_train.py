@@ -313,6 +313,19 @@ def test_equal_and_textbook_sets_are_drawn_as_often_as_asked_for():
     assert np.mean([one.measurement == "none" for one in equal]) < 0.5
 
 
+def test_everyday_sets_have_few_values_beside_continuous_ones():
+    def draw(**shares):
+        domain = Domain(expression=0.0, cycles=0.0, discrete=0.0, **shares)
+        return [draw_specification(domain, 10, generator=np.random.default_rng(seed)) for seed in range(100)]
+
+    assert np.mean([one.levels > 0 for one in draw(everyday=0.3)]) == pytest.approx(0.3, abs=0.12)
+    everyday = draw(everyday=1.0)
+    assert all(2 <= one.levels <= 7 and 0.15 <= one.levels_share <= 0.7 and not one.tables for one in everyday)
+    assert np.mean([one.ratings > 0 for one in everyday]) == pytest.approx(0.5, abs=0.15)
+    assert np.mean([one.root_law == "gaussian" for one in everyday]) > 0.5
+    assert np.mean([one.levels > 0 for one in draw(everyday=1.0, equal=1.0)]) == 0
+
+
 def test_categories_are_numbered_without_order_where_asked_for():
     drawn = [draw_specification(Domain(discrete=0.5, codes=0.5, expression=0.0), 8, generator=np.random.default_rng(seed)) for seed in range(100)]
     assert {one.measurement == "codes" for one in drawn if one.levels} == {True, False}

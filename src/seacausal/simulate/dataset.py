@@ -72,6 +72,8 @@ class Simulation:
     """Whether those variables are categories in no order instead, whose probabilities are drawn for each configuration of the parents."""
     rare: bool = False
     """Whether some of their values may be rare, and some categories follow the order of their parents' after all."""
+    ratings: float = 0.0
+    """Chance of such a variable to be the class of one continuous parent, with little noise or none; its other parents are left out."""
     bystanders: int = 0
     """How many variables lose all their edges again."""
     hidden: int = 0
@@ -136,8 +138,11 @@ class Simulation:
             raise DataError(f"`levels` must be 0 for continuous variables or at least 2; found {self.levels}.")
         if not 0 <= self.levels_share <= 1:
             raise DataError(f"`levels_share` must be a probability; found {self.levels_share}.")
-        if (self.tables or self.rare) and not self.levels:
-            raise DataError(f"`levels` must be at least 2 where there are `{'tables' if self.tables else 'rare'}`; found 0.")
+        if not 0 <= self.ratings <= 1:
+            raise DataError(f"`ratings` must be a probability; found {self.ratings}.")
+        for name in ("tables", "rare", "ratings"):
+            if getattr(self, name) and not self.levels:
+                raise DataError(f"`levels` must be at least 2 where there are `{name}`; found 0.")
         if min(self.bystanders, self.hidden, self.mediators) < 0:
             found = f"{self.bystanders}, {self.hidden} and {self.mediators}"
             raise DataError(f"`bystanders`, `hidden` and `mediators` must not be negative; found {found}.")
@@ -185,7 +190,7 @@ def simulate_dataset(simulation: Simulation, *, generator: np.random.Generator) 
 def _simulate_in_order(
     simulation: Simulation, adjacency: np.ndarray, targets: np.ndarray, off_targets: np.ndarray, regime: np.ndarray, generator: np.random.Generator
 ) -> np.ndarray:
-    """(n, d + h) float32, every variable after its parents."""
+    """(n, d + h) float32, every variable after its parents; of those of a rating all but one leave the `adjacency`."""
     d = simulation.variables
     values = np.empty((len(regime), len(adjacency)), np.float32, order="F")  # columns are written and read one by one
     active = values if simulation.intervention != "activity" else np.empty_like(values)  # what children see
@@ -194,7 +199,11 @@ def _simulate_in_order(
         hit = targets[regime, variable] if variable < d else nothing
         parents = active[:, adjacency[:, variable]]
         cut = simulation.levels > 0 and (simulation.levels_share == 1 or generator.random() < simulation.levels_share)
-        if cut and simulation.tables:
+        rated = cut and simulation.ratings > 0 and _choose_rated(simulation, adjacency[:, variable], active, generator)
+        if rated:
+            own = _rate(active[:, adjacency[:, variable]][:, 0], generator)
+            own = _cut(own, int(generator.integers(2, simulation.levels + 1)), simulation.rare, generator)
+        elif cut and simulation.tables:
             own = _simulate_categories(simulation, parents, hit, generator)
         else:
             own = _simulate_variable(simulation, parents, regime, len(targets), hit, generator)
@@ -349,6 +358,23 @@ def _simulate_categories(simulation: Simulation, parents: np.ndarray, hit: np.nd
     if simulation.intervention == "imperfect" and hit.any():
         own[hit] = draw_categories(parents[hit], levels, rare=simulation.rare, generator=generator)
     return _scale(own.astype(np.float32))
+
+
+def _choose_rated(simulation: Simulation, parents: np.ndarray, values: np.ndarray, generator: np.random.Generator) -> bool:
+    """Whether a variable is a rating; if so, one continuous parent alone stays among its (d + h,) `parents`."""
+    if generator.random() >= simulation.ratings:
+        return False
+    continuous = [parent for parent in np.flatnonzero(parents) if len(np.unique(values[:, parent])) > simulation.levels]
+    if continuous:
+        parents[:] = False
+        parents[generator.choice(continuous)] = True
+    return bool(continuous)
+
+
+def _rate(parent: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """(n,) what is cut into classes: the parent, in two of three cases with noise of up to 0.6 of its standard deviation."""
+    noise = generator.uniform(0, 0.6) if generator.random() < 2 / 3 else 0.0
+    return parent + np.float32(noise * parent.std()) * generator.standard_normal(len(parent), np.float32)
 
 
 def _snap(values: np.ndarray, known: np.ndarray | None) -> np.ndarray:

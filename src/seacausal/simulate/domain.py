@@ -72,6 +72,9 @@ class Domain:
     """Share of data sets in which roots and noise have one law and one variance, as where all that varies is a sum with unit noise."""
     textbook: float = 0.0
     """Share of those that have few edges and stay in the units of the sums."""
+    everyday: float = 0.0
+    """Share of the other data sets that are like people's own tables: columns of few values, ratings among them, beside continuous ones, most of
+    which are Gaussian where they have no causes."""
     hidden: float = 0.1
     """Share of data sets with unmeasured common causes."""
     mediators: float = 0.1
@@ -133,9 +136,11 @@ def draw_specification(domain: Domain, variables: int, *, generator: np.random.G
         if domain.textbook and generator.random() < domain.textbook:
             edges = min(variables * generator.uniform(0.3, 1.5), 0.9 * most_edges(simulation.graph, variables))
             simulation = replace(simulation, edges=edges, measurement="none")
+    elif domain.everyday and generator.random() < domain.everyday:
+        simulation = _mix_kinds(simulation, generator)
     count = int(generator.integers(1, 2 + variables // 5))
     if generator.random() < domain.cycles:
-        plain: dict[str, object] = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "tables": False, "rare": False}
+        plain: dict[str, object] = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "tables": False, "rare": False, "ratings": 0.0}
         plain |= {"mediators": 0, "off_target": 0.0, "drift": 0.0}
         intervention = "activity" if generator.random() < 0.5 else "gaussian"
         return replace(simulation, cycles=count, mutual=False, intervention=intervention, **plain)
@@ -213,6 +218,29 @@ def _equalise(simulation: Simulation, generator: np.random.Generator) -> Simulat
     scale = log_uniform(0.2, 2, generator=generator)
     even = {"root_spread": 1.0, "noise_spread": 1.0, "rescaled": False}
     return replace(simulation, root_law=law, noise_law=law, root_scale=scale, noise_coefficient=scale, **even, **linear)
+
+
+def _mix_kinds(simulation: Simulation, generator: np.random.Generator) -> Simulation:
+    """Columns of few values beside continuous ones, roots and noise mostly Gaussian, effects mostly linear, and few edges in half of the sets."""
+    share = generator.random
+    low = generator.uniform(0.2, 0.8)
+    d, edges = simulation.variables, simulation.edges
+    return replace(
+        simulation,
+        edges=min(edges, d * generator.uniform(0.4, 1.5)) if share() < 0.5 else edges,
+        mechanisms=("linear",) if share() < 2 / 3 else simulation.mechanisms,
+        root_law="gaussian" if share() < 0.6 else simulation.root_law,
+        root_scale=1.0,
+        noise_law="gaussian" if share() < 0.7 else simulation.noise_law,
+        noise_coefficient=log_uniform(0.2, 1.5, generator=generator),
+        weights=(low, low + generator.uniform(0.3, 1.5)),
+        rescaled=share() < 0.7,
+        levels=int(generator.integers(2, 8)),
+        levels_share=generator.uniform(0.15, 0.7),
+        tables=False,
+        rare=True,
+        ratings=generator.uniform(0, 0.7) if share() < 0.5 else 0.0,
+    )
 
 
 def _draw_paper(domain: Domain, d: int, generator: np.random.Generator) -> Simulation:
