@@ -467,11 +467,18 @@ def test_names_beyond_the_terminals_encoding(frame, table, tmp_path):
     assert "\\u03b1" in done.stdout
 
 
+def test_no_edge_may_be_printed(table, tmp_path, capsys):
+    assert run("discover", table(), "--top", "0", "--threshold", "0.01", "--out", tmp_path / "r") == 0
+    assert run("discover", table(), "--top", "0", "--threshold", "0.7", "--out", tmp_path / "r") == 0
+    assert "--top shows more" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--config", "a.toml", "--config", "b.toml"], "must be given once"),
         (["--top", "-1"], "--top must not be negative"),
+        (["--columns"], "must name the columns that are variables; found none"),
         (["--out", "x" * 300], "must be writable"),
         (["--out", "~nobody-of-that-name/x"], "known home"),
     ],

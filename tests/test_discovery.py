@@ -109,6 +109,16 @@ def test_constant_columns_get_no_edges_and_copies_are_named(chain):
     assert np.isfinite(graph.probabilities).all()
 
 
+def test_graphs_are_compared_by_identity_and_drawn_at_probabilities_alone(chain):
+    graph = discover(chain)
+    assert graph == graph
+    assert graph != discover(chain)
+    assert len({graph, discover(chain)}) == 2
+    for threshold in (2.0, -1.0, float("nan"), "half"):
+        with pytest.raises(DataError, match="threshold"):
+            graph.plot(threshold)
+
+
 def test_all_columns_constant_is_an_empty_graph():
     graph = discover(np.ones((50, 3)))
     assert graph.edges(0.0) == []

@@ -183,8 +183,9 @@ class Demo:
 def run_discover(arguments: list[str]) -> None:
     """`seacausal discover`."""
     options = parse(Discover, "discover", arguments)
-    names = ("interventions", "control", "other_targets", "columns", "ignore", "missing", "index", "knowledge", "adapter")
+    names = ("interventions", "control", "other_targets", "ignore", "missing", "index", "knowledge", "adapter")
     source = {name: getattr(options, name) for name in names}
+    source["columns"] = options.columns if options.columns or "--columns" in arguments else None
     _discover_and_save(options.file, source, options)
 
 
@@ -295,7 +296,7 @@ def run_algorithms(arguments: list[str]) -> None:
 
 
 def _to_columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    widths = [max(map(len, column)) for column in zip(*rows)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
 
 

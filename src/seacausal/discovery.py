@@ -117,7 +117,9 @@ def discover(
     told = {"interventions": interventions, "index": index, "names": names}
     reading = {option: value for option, value in told.items() if value is not None}
     chosen = {"control": [control] if isinstance(control, str) else control, "columns": columns, "ignore": ignore}
-    reading |= {option: given for option, value in chosen.items() if (given := list_names(option, value))}
+    reading |= {
+        option: given for option, value in chosen.items() if (given := list_names(option, value)) or (option == "columns" and value is not None)
+    }
     reading |= {"other_targets": other_targets} if other_targets != "error" else {}
     if isinstance(data, Dataset):
         if reading:

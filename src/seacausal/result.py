@@ -41,7 +41,7 @@ class Link(NamedTuple):
     """Of either direction."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class CausalGraph:
     """A causal graph with the probability of every edge."""
 
@@ -113,7 +113,8 @@ class CausalGraph:
         """The graph in layers beside the matrix of probabilities; `reference` (d, d) bool, i -> j, is shown beside the prediction."""
         from seacausal.report.plots import plot_graph
 
-        return plot_graph(self.estimate, self.config.threshold if threshold is None else threshold, reference=reference)
+        level = self.config.threshold if threshold is None else check_threshold(threshold)
+        return plot_graph(self.estimate, level, reference=reference)
 
     def notes(self) -> list[str]:
         """What one should know of the data and of what was done to them, in sentences."""

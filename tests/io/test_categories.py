@@ -51,6 +51,12 @@ def test_categories_are_numbered_in_alphabetical_order_whatever_holds_them(frame
         read_table(frame)
 
 
+def test_numbers_within_categories_sort_as_numbers(frame):
+    for cells, order in ((["10 mg", "5 mg", "20 mg"], ("5 mg", "10 mg", "20 mg")), (["grade 10", "n/a", "grade 9"], ("grade 9", "grade 10"))):
+        changed = frame.assign(smoker=cells * (ROWS // 3))
+        assert read_table(changed, missing="drop").categories == (("smoker", order),)
+
+
 def test_a_category_that_occurs_once_is_a_typo(frame, tmp_path):
     frame.loc[11, "smoker"] = "fromer"
     frame.to_csv(tmp_path / "t.csv", index=False)

@@ -115,7 +115,7 @@ def test_observational_tables(kind, tmp_path):
 @pytest.mark.parametrize("kind", SOURCES)
 def test_a_sequence_of_interventions_fits_every_source(kind, tmp_path):
     source = write_source(kind, frame_of(random_values()), tmp_path)
-    entries = [None, "", "Raf", ["a,b", "Raf"], (), np.nan] * 6
+    entries = [None, "", "Raf", ["a,b", "Raf"], ["", None], np.float32("nan")] * 6
     found = read_table(source, interventions=entries)
     assert [tuple(np.flatnonzero(row)) for row in found.targets[found.regime[:6]]] == [(), (), (0,), (0, 2), (), ()]
     assert_same(found, read_table(source, interventions=np.array(entries, dtype=object)))

@@ -88,8 +88,9 @@ class Weights:
         options.log_severity_level = 3
         for name, value in self._initializers.items():
             options.add_initializer(name, value)
+        content = self.content
         try:
-            session = onnxruntime.InferenceSession(self.content, options, providers=["CPUExecutionProvider"])
+            session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime raises classes of its own for every kind of damage
             raise CheckpointError(f"The weights '{self.path}' must be an ONNX network; {error}. Reinstall seacausal or give another file.") from error
         return session

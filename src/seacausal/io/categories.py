@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -27,7 +28,7 @@ def to_categories(
     names
         Of all columns.
     order
-        Of the categories, alphabetical by default.
+        Of the categories, by default alphabetical, but for numbers within them: "5 mg" before "10 mg".
 
     Raises
     ------
@@ -57,5 +58,10 @@ def to_categories(
             f"Column {name!r}, which is text, must hold each of its categories in two rows or more; found {shown(level)} in "
             f"{place.row(held.index(level))} alone. Correct the cell, or drop the row or the column."
         )
-    levels = tuple(sorted(counts) if order is None else (level for level in map(str.strip, order) if level in counts))
+    levels = tuple(sorted(counts, key=_by_number) if order is None else (level for level in map(str.strip, order) if level in counts))
     return np.array([np.nan if cell is None else float(levels.index(cell)) for cell in held]), levels
+
+
+def _by_number(level: str) -> list[tuple[str, float]]:
+    """Pieces of a category, each text and the number that follows it, which compare as people sort them."""
+    return [(text, float(number or -1)) for text, number in re.findall(r"([^\d]*)(\d*)", level)]

@@ -22,12 +22,12 @@ from seacausal.errors import DataError
 
 Missing = Literal["error", "drop", "impute"]
 
-MISSING = frozenset({"", "na", "nan", "null"})
+MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "?"})
 """Text cells, in lower case and without spaces around, that hold no value."""
 _BOOLEAN = {"true": 1.0, "false": 0.0}
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
-_GROUPED = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*")
-_PERCENT = re.compile(r"\s*[+-]?\d+(\.\d*)?\s*%\s*")
+_WRITTEN = re.compile(r"\s*[+\-\u2212$€£¥\s]*\d[\d.,_'’\s]*(e[+-]?\d+)?\s*[%$€£¥]?\s*", re.IGNORECASE)
+"""A number as people write it: with commas or spaces between thousands, a currency, a percent sign, a minus that is none."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def is_missing(cell: object) -> bool:
     """Whether a cell holds no value: None, NaN, pandas' NA and NaT, or one of the texts `MISSING`."""
     if isinstance(cell, str):
         return cell.strip().lower() in MISSING
-    return cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ in ("NAType", "NaTType")
+    return cell is None or (isinstance(cell, numbers.Real) and cell != cell) or type(cell).__name__ in ("NAType", "NaTType")
 
 
 def to_numbers(cells: np.ndarray | Sequence[object], name: str, place: Place) -> np.ndarray:
@@ -180,9 +180,8 @@ def _to_number(cell: object) -> float | None:
 
 
 def is_number(text: str) -> bool:
-    """Whether text spells a number, be it with commas or a percent sign, or true or false."""
-    spelt = any(pattern.fullmatch(text) for pattern in (_DECIMAL_COMMA, _GROUPED, _PERCENT))
-    return spelt or _to_number(text) is not None or text.lower() in _BOOLEAN
+    """Whether text spells a number, in whatever way people write one, or true or false."""
+    return _to_number(text) is not None or _WRITTEN.fullmatch(text) is not None or text.lower() in _BOOLEAN
 
 
 def _to_boolean(cell: object) -> float | None:
@@ -201,12 +200,10 @@ def shown(cell: object) -> str:
 def _advice(cell: object, name: str) -> str:
     """What to do about a cell that is not a number."""
     if isinstance(cell, str):
-        if _GROUPED.fullmatch(cell):
-            return "Write numbers without commas between thousands, and decimals with a point."
         if _DECIMAL_COMMA.fullmatch(cell):
             return "Write decimals with a point."
-        if _PERCENT.fullmatch(cell):
-            return "Write numbers without a percent sign."
+        if _WRITTEN.fullmatch(cell):
+            return "Write numbers with digits and a decimal point alone, without signs for thousands, percent or a currency."
     if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)):
         return f"Leave the column out with ignore=[{name!r}] (`--ignore`), or turn its times into numbers, such as days since the first."
     return f"Correct or drop the cell, or {leave_out(name)}"

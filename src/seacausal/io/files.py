@@ -35,16 +35,20 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     DataError
         If there is no such file, it is a folder, it is empty, or it cannot be read.
     """
-    path = as_path(path)
+    path, empty = as_path(path), False
     try:
-        with path.open("rb") as stream:
-            empty = not stream.read(1)
+        pipe = path.exists() and not (path.is_file() or path.is_dir())
+        if not pipe:
+            with path.open("rb") as stream:
+                empty = not stream.read(1)
     except FileNotFoundError:
         raise DataError(f"The data file must exist; found nothing at {str(path)!r}. Check the path.{_nearby(path)}") from None
     except IsADirectoryError:
         raise DataError(f"The data must be a file; found a folder at {str(path)!r}. Name one file in it.") from None
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
         raise DataError(f"The data file must be readable; {str(path)!r} is not: {error}. Check its permissions.") from None
+    if pipe:  # it could be read once only
+        raise DataError(f"The data must be a file; found a pipe or device at {str(path)!r}. Write it to a file first.")
     if empty:
         raise DataError(f"The data file must not be empty; {str(path)!r} has 0 bytes. Write it again.")
     return path

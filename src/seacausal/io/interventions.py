@@ -102,7 +102,7 @@ def split_entry(entry: object, index: Container[str]) -> list[str]:
     if is_missing(entry):
         return []
     if isinstance(entry, Iterable):
-        return [str(part) for part in entry]
+        return [str(part) for part in entry if not is_missing(part)]
     # A column of whole numbers with gaps comes as floats: 7.0 means the variable called 7.
     return [str(int(entry)) if isinstance(entry, float) and entry.is_integer() else str(entry)]
 

@@ -91,6 +91,9 @@ def load_arrays(path: Path) -> dict[str, np.ndarray]:
                 raise ValueError("it is a single array, as numpy.save writes")
             arrays = {key: archive[key] for key in _KEYS if key in archive.files}
             found = archive.files
+            strange = [key for key, array in arrays.items() if not isinstance(array, np.ndarray)]
+            if strange:
+                raise ValueError(f"{strange[0]!r} is no array")
     except Exception as error:  # foreign bytes: zipfile, zlib and numpy raise a dozen kinds
         raise DataError(
             f"{path.name} must be an intact .npz archive of plain arrays; reading it failed: {error}. Write it again with numpy.savez, "

@@ -2,7 +2,7 @@
 
 Choices that may surprise. A first column without a name (or called "Unnamed: 0") that only counts the rows from 0 or from 1 is the index that
 pandas or R wrote: it is left out. So is the index of a pandas frame, also within Parquet. Text that spells numbers, as in a frame of strings, is
-read as numbers. A number that is missing is empty, NaN, NA or null in any case. A column of nothing but text of a few kinds holds categories, which
+read as numbers. What is missing is empty, NaN, NA, N/A, #N/A, null (in any case) or ?. A column of nothing but text of a few kinds holds categories, which
 are numbered; anything else that is no number is an error.
 """
 
@@ -175,6 +175,8 @@ def _check_choice(columns: Iterable[object] | None, ignore: Iterable[object] | N
             raise DataError(f"`{option}` picks columns of text, Parquet, h5ad and frames only; found it with an array. Take its columns before.")
     if chosen and ignored:
         raise DataError("`columns` and `ignore` must not be given together; found both. Leave one out.")
+    if columns is not None and not chosen:
+        raise DataError("`columns` must name the columns that are variables; found none. Name them, or leave it out for all.")
     return chosen or None, ignored
 
 
@@ -221,15 +223,24 @@ def _read_parquet(path: Path, interventions: str | None) -> Columns:
 
     try:
         with path.open("rb") as stream:
-            marked = json.loads(pl.read_parquet_metadata(stream).get("pandas", "{}")).get("index_columns") or []
+            marked = _index_columns(pl.read_parquet_metadata(stream).get("pandas", "{}"))
         frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
     except pl.exceptions.DuplicateError as error:
         raise DataError(f"Column names of {path.name} must be distinct; polars says: {error}. Rename or drop one of them.") from None
     except (Exception, pl.exceptions.PanicException) as error:  # foreign bytes: polars, its Rust core and json raise many kinds
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{path.name} must be an intact Parquet file; reading it failed: {reason}. Write or copy it again.") from None
-    frame = frame.drop([name for name in marked if isinstance(name, str) and name != interventions], strict=False)
+    frame = frame.drop([name for name in marked if name != interventions], strict=False)
     return _columns_of_frame(frame, Place(path.name))
+
+
+def _index_columns(text: str) -> list[str]:
+    """Which columns pandas says are the index, in what it wrote beside the data; none where another program wrote it otherwise."""
+    try:
+        marked = json.loads(text)["index_columns"]
+    except (ValueError, TypeError, KeyError):
+        return []
+    return [name for name in marked if isinstance(name, str)] if isinstance(marked, list) else []
 
 
 def _columns_of(source: Any, interventions: str | None, chosen: list[str] | None) -> Columns:

@@ -25,6 +25,14 @@ _DELIMITERS = {".csv": ",;\t", ".tsv": "\t;,", ".txt": "\t;,"}
 """The delimiters that may be found under a suffix, its own first."""
 TEXT_SUFFIXES = tuple(_DELIMITERS)
 
+_FOREIGN = {
+    **dict.fromkeys(
+        (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"), "a compressed file, or one of Excel. Unpack it, or save it as csv"
+    ),
+    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "UTF-16. Save it as UTF-8"),
+}
+"""How files begin that are often taken for text, and what they are."""
+
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _NULLS = ("NA", "na", "NaN", "nan", "NAN", "null", "NULL", "Null")
 
@@ -163,6 +171,9 @@ def _check_header(names: list[str], path: Path) -> None:
 def _not_utf8(path: Path) -> DataError:
     """The error for bytes that are not UTF-8, with the first of them."""
     raw = path.read_bytes()
+    kind = next((kind for mark, kind in _FOREIGN.items() if raw.startswith(mark)), None)
+    if kind is not None:
+        return DataError(f"{path.name} must be UTF-8 text; found {kind}.")
     try:
         raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
