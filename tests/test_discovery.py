@@ -109,6 +109,16 @@ def test_constant_columns_get_no_edges_and_copies_are_named(chain):
     assert np.isfinite(graph.probabilities).all()
 
 
+def test_classes_of_another_column_are_named(chain):
+    grade = np.digitize(-chain["b"], [-1.0, 0.5])
+    frame = chain.assign(
+        grade=grade, noisy=np.digitize(chain["b"] + 0.3 * chain["c"], [-1.0, 1.0]), rare=np.arange(len(chain)) == chain["a"].argmax()
+    )
+    graph = discover(frame)
+    assert graph.degenerate.classes == (("grade", "b"),)
+    assert "Columns that hold the classes of another: grade of b." in " ".join(graph.notes())
+
+
 def test_graphs_are_compared_by_identity_and_drawn_at_probabilities_alone(chain):
     graph = discover(chain)
     assert graph == graph

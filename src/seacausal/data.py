@@ -111,3 +111,5 @@ class Degenerate:
     """(column, the earlier column that it nearly repeats: a correlation beyond .999, either way)."""
     dependent: tuple[str, ...] = ()
     """Columns that are a linear combination of earlier ones, duplicates excluded."""
+    classes: tuple[tuple[str, str], ...] = ()
+    """(column of few values, the first column of many whose ranges they stand for)."""

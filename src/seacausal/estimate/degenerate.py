@@ -1,4 +1,4 @@
-"""Columns that carry no information of their own: constant, repeated, or linear combinations of others."""
+"""Columns that carry no information of their own: constant, repeated, linear combinations or classes of others."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ PIVOT = 1e-10
 """Share of a column's variance below which what is left of it counts as nothing."""
 ALIKE = 1e-3
 """How far from 1 the correlation of two columns may be that nearly are the same."""
+CLASSES = 10
+"""A column of more values does not stand for classes."""
+SCREENED = 200
+"""Rows on which pairs are looked at first."""
 
 
 def find_degenerate(correlation: np.ndarray, rows: int, names: Sequence[str], constant: Sequence[str]) -> Degenerate:
@@ -54,3 +58,35 @@ def _dependent_columns(correlation: np.ndarray) -> list[int]:
         row = left[j, j + 1 :]
         left[j + 1 :, j + 1 :] -= np.outer(row, row / left[j, j])
     return found
+
+
+def find_classes(values: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """(column of few values, the first of many of which every value stands for a range): a grade and the points that it was given for.
+
+    Parameters
+    ----------
+    values
+        (n, d).
+    names
+        Its d columns.
+    """
+    first = values[:: max(1, len(values) // SCREENED)]
+    sizes = np.array([len(np.unique(column)) for column in first.T])
+    few, many = np.flatnonzero((sizes > 1) & (sizes <= CLASSES)), np.flatnonzero(sizes > 5 * CLASSES)
+    found = []
+    for j in few.tolist():
+        for i in many[_tell_apart(first[:, j], first[:, many])].tolist():
+            counts = np.unique(values[:, j], return_counts=True)[1]
+            if len(counts) <= CLASSES and counts.sum() - counts.max() >= 5 and _tell_apart(values[:, j], values[:, [i]])[0]:
+                found.append((names[j], names[i]))
+                break
+    return tuple(found)
+
+
+def _tell_apart(codes: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """(m,) bool: in which of (n, m) columns the rows of each code lie in a range of their own."""
+    groups = [columns[codes == code] for code in np.unique(codes)]
+    low, high = (np.stack([getattr(group, end)(0) for group in groups]) for end in ("min", "max"))
+    order = low.argsort(0)
+    low, high = (np.take_along_axis(ends, order, 0) for ends in (low, high))
+    return np.all(high[:-1] <= low[1:], axis=0)

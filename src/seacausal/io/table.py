@@ -2,8 +2,8 @@
 
 Choices that may surprise. A first column without a name (or called "Unnamed: 0") that only counts the rows from 0 or from 1 is the index that
 pandas or R wrote: it is left out. So is the index of a pandas frame, also within Parquet. Text that spells numbers, as in a frame of strings, is
-read as numbers. What is missing is empty, NaN, NA, N/A, #N/A, null (in any case) or ?. A column of nothing but text of a few kinds holds categories, which
-are numbered; anything else that is no number is an error.
+read as numbers. What is missing is empty, NaN, NA, N/A, #N/A, null (in any case) or ?. A column of nothing but text of a few kinds holds
+categories, which are numbered; anything else that is no number is an error.
 """
 
 from __future__ import annotations

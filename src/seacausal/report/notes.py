@@ -65,6 +65,9 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
     if degenerate.alike:
         pairs = _list([f"{copy} and {first}" for copy, first in degenerate.alike])
         found.append(f"Columns that are nearly the same: {pairs}. What either does by itself, these data hardly tell; leave one out.")
+    if degenerate.classes:
+        pairs = _list([f"{classes} of {column}" for classes, column in degenerate.classes])
+        found.append(f"Columns that hold the classes of another: {pairs}. Edges near them are unreliable, their direction above all; leave one out.")
     if degenerate.dependent:
         found.append(f"Linear combinations of other columns: {_list(degenerate.dependent)}. Edges near them are unreliable.")
     return found
