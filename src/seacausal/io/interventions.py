@@ -132,7 +132,7 @@ def _refuse(name: str, names: Sequence[str], place: Place, row: int) -> NoReturn
     else:
         guess = suggest(name, names, kind="variables")
     advice = "Leave the entry empty where nothing was intervened on"
-    if not guess.startswith("Did"):
+    if guess.startswith("The"):
         advice += (
             f", or say control={shown(name)} (`--control`) if it means that; other_targets='drop' (`--other-targets drop`) leaves out rows with "
             "interventions on what is no column"
