@@ -26,7 +26,7 @@ MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "?"})
 """Text cells, in lower case and without spaces around, that hold no value."""
 _BOOLEAN = {"true": 1.0, "false": 0.0}
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
-_WRITTEN = re.compile(r"\s*[+\-\u2212$€£¥\s]*\d[\d.,_'’\s]*(e[+-]?\d+)?\s*[%$€£¥]?\s*", re.IGNORECASE)
+_WRITTEN = re.compile(r"[+\-\u2212$€£¥\s]*+\d[\d.,_'’\s]*+(e[+-]?\d+)?[%$€£¥]?\s*", re.IGNORECASE)
 """A number as people write it: with commas or spaces between thousands, a currency, a percent sign, a minus that is none."""
 
 
