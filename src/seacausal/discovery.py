@@ -114,12 +114,10 @@ def discover(
     begin = progress or (lambda stage: None)
     begin("read")
     started = time.perf_counter()
-    told = {"interventions": interventions, "index": index, "names": names}
+    told = {"interventions": interventions, "index": index, "names": names, "columns": None if columns is None else list_names("columns", columns)}
     reading = {option: value for option, value in told.items() if value is not None}
-    chosen = {"control": [control] if isinstance(control, str) else control, "columns": columns, "ignore": ignore}
-    reading |= {
-        option: given for option, value in chosen.items() if (given := list_names(option, value)) or (option == "columns" and value is not None)
-    }
+    chosen = {"control": [control] if isinstance(control, str) else control, "ignore": ignore}
+    reading |= {option: given for option, value in chosen.items() if (given := list_names(option, value))}
     reading |= {"other_targets": other_targets} if other_targets != "error" else {}
     if isinstance(data, Dataset):
         if reading:

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from seacausal.data import Degenerate
+from seacausal.estimate.category_search import find_categories
 
 PIVOT = 1e-10
 """Share of a column's variance below which what is left of it counts as nothing."""
 ALIKE = 1e-3
 """How far from 1 the correlation of two columns may be that nearly are the same."""
-CLASSES = 10
-"""A column of more values does not stand for classes."""
-SCREENED = 200
-"""Rows on which pairs are looked at first."""
+SCREENED, MANY, OTHERS = 200, 50, 5
+"""Rows on which pairs are looked at first; more values than that, among these, are not classes; and so many rows of other classes than the
+largest are the fewest that are no accident."""
 
 
 def find_degenerate(correlation: np.ndarray, rows: int, names: Sequence[str], constant: Sequence[str]) -> Degenerate:
@@ -71,15 +71,19 @@ def find_classes(values: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, s
         Its d columns.
     """
     first = values[:: max(1, len(values) // SCREENED)]
-    sizes = np.array([len(np.unique(column)) for column in first.T])
-    few, many = np.flatnonzero((sizes > 1) & (sizes <= CLASSES)), np.flatnonzero(sizes > 5 * CLASSES)
+    few = find_categories(first)
+    if not few.any():
+        return ()
+    many = np.array([i for i in np.flatnonzero(~few) if len(np.unique(first[:, i])) > MANY], int)
     found = []
-    for j in few.tolist():
-        for i in many[_tell_apart(first[:, j], first[:, many])].tolist():
-            counts = np.unique(values[:, j], return_counts=True)[1]
-            if len(counts) <= CLASSES and counts.sum() - counts.max() >= 5 and _tell_apart(values[:, j], values[:, [i]])[0]:
-                found.append((names[j], names[i]))
-                break
+    for j in np.flatnonzero(few).tolist():
+        near = many[_tell_apart(first[:, j], first[:, many])].tolist()
+        if not near or not find_categories(values[:, [j]])[0]:
+            continue
+        others = len(values) - np.unique(values[:, j], return_counts=True)[1].max()
+        column = next((i for i in near if _tell_apart(values[:, j], values[:, [i]])[0]), None)
+        if column is not None and others >= OTHERS:
+            found.append((names[j], names[column]))
     return tuple(found)
 
 

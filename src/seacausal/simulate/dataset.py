@@ -202,15 +202,14 @@ def _simulate_in_order(
         rated = cut and simulation.ratings > 0 and _choose_rated(simulation, adjacency[:, variable], active, generator)
         if rated:
             own = _rate(active[:, adjacency[:, variable]][:, 0], generator)
-            own = _cut(own, int(generator.integers(2, simulation.levels + 1)), simulation.rare, generator)
         elif cut and simulation.tables:
             own = _simulate_categories(simulation, parents, hit, generator)
         else:
             own = _simulate_variable(simulation, parents, regime, len(targets), hit, generator)
             if simulation.drift:
                 own += draw_drift(len(targets), simulation.drift * own.std(), generator=generator)[regime]
-            if cut:
-                own = _cut(own, int(generator.integers(2, simulation.levels + 1)), simulation.rare, generator)
+        if cut and (rated or not simulation.tables):
+            own = _cut(own, int(generator.integers(2, simulation.levels + 1)), simulation.rare, generator)
         known = np.unique(own) if cut else None
         if variable < d and off_targets[:, variable].any():
             off = off_targets[regime, variable]
