@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from seacausal.aggregate.network import released
-from seacausal.bench import command, peers, suites
+from seacausal.bench import command, everyday, peers, suites
 from seacausal.bench.peers import PeerRuns, to_marks
 from seacausal.bench.published import PUBLISHED
 from seacausal.bench.suites import CELLS, MECHANISMS, PEER_MECHANISMS
 from seacausal.cli import parse
 from seacausal.errors import CheckpointError, SeaError
+from seacausal.graph.metrics import is_acyclic
 from seacausal.io.npz import write_dataset
 from seacausal.simulate.dataset import Simulation, simulate_dataset
 
@@ -100,6 +101,25 @@ def test_instruments_show_the_same_sets(monkeypatch, capsys):
     table = read_tables(capsys.readouterr().out)["mAP"]
     assert list(table) == ["", *kinds]
     assert float(table["none"][0]) > 0.9
+
+
+def test_everyday_tables(monkeypatch, capsys):
+    monkeypatch.setattr(everyday, "ROWS", (200,))
+    cases = list(everyday.everyday_cases(graphs=2))
+    assert [case.group for case in cases[::2]] == list(everyday.KINDS)
+    for case in cases:
+        d = len(case.dataset.names)
+        assert 3 <= d <= 4
+        assert is_acyclic(case.dataset.adjacency)
+        values = sorted(len(np.unique(column)) for column in case.dataset.values.T)
+        assert values[0] < 15
+        assert values[-1] == 200
+    command.run_bench(["everyday", "--graphs", "1"], parse)
+    tables = read_tables(capsys.readouterr().out)
+    assert tables["mAP"][""] == tables["log-loss"][""] == ["200 rows"]
+    assert list(tables["mAP"]) == list(tables["log-loss"]) == ["", *everyday.KINDS]
+    assert float(tables["mAP"]["dose of four levels"][0]) > 0.9
+    assert 0 < float(tables["log-loss"]["dose of four levels"][0]) < 0.5
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,12 @@ def test_columns_of_many_values_are_cut_at_their_quartiles():
 def test_tables_without_categories_have_no_such_channels():
     generator = np.random.default_rng(6)
     assert category_statistics(generator.standard_normal((500, 4)), None) == {}
-    assert category_statistics(np.column_stack([generator.standard_normal((500, 3)), generator.integers(0, 3, 500)]), None) == {}
+
+
+def test_one_column_of_few_values_is_told_from_the_others():
+    generator = np.random.default_rng(6)
+    levels = category_statistics(np.column_stack([generator.standard_normal((500, 3)), generator.integers(0, 3, 500)]), None)["levels"]
+    np.testing.assert_allclose(levels, np.tile([0, 0, 0, np.log(3)], (4, 1)))
 
 
 @pytest.mark.parametrize(("values", "rows", "few"), [(10, 1000, True), (11, 1000, False), (4, 20, True), (5, 20, False), (2, 10, True)])

@@ -14,6 +14,7 @@ from seacausal.graph.metrics import (
     score_auc,
     score_average_precision,
     score_calibration,
+    score_log_loss,
     score_mark_distance,
     score_orientation,
     score_shd,
@@ -189,3 +190,11 @@ def test_acyclic_graphs():
     ring = np.roll(np.eye(5), 1, axis=1)
     assert not is_acyclic(ring)
     assert is_acyclic(np.triu(np.ones((6, 6)), 1)[::-1, ::-1].T)
+
+
+def test_log_loss_by_hand():
+    direct = np.array([[0, 0.7, 0.1], [0.2, 0, 0.25], [0.3, 0.25, 0]])
+    assert score_log_loss(CHAIN, direct) == pytest.approx(-np.log([0.7, 0.25, 0.6]).mean())
+    assert score_log_loss(CHAIN | CHAIN.T, direct) == pytest.approx(-(np.log([0.7, 0.2, 0.25, 0.25]).sum() / 2 + np.log(0.6)) / 3)
+    assert score_log_loss(CHAIN, certain((0, 1), (1, 2))) == 0
+    assert score_log_loss(CHAIN, certain((1, 0), (1, 2))) == pytest.approx(-np.log(1e-6) / 3)

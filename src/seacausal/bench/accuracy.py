@@ -23,6 +23,7 @@ from seacausal.graph.metrics import (
     pool_calibration,
     score_auc,
     score_average_precision,
+    score_log_loss,
     score_mark_distance,
     score_orientation,
     score_shd,
@@ -116,6 +117,7 @@ def judge(truth: np.ndarray, direct: np.ndarray) -> dict[str, float]:
         "skeleton mAP": score_average_precision(truth | truth.T, direct + direct.T),
         "AUC": score_auc(truth, direct),
         "SHD": float(score_shd(truth, direct)),
+        "log-loss": score_log_loss(truth, direct),
         "OA": score_orientation(truth, direct),
         "acyclic": float(is_acyclic(direct > 0.5)),
     }

@@ -15,6 +15,7 @@ from seacausal.aggregate.network import Network, PaperNetwork, load_weights
 from seacausal.bench.accuracy import Scores, measure
 from seacausal.bench.adapted import measure_adapter
 from seacausal.bench.baselines import BASELINES, WITHOUT_NETWORK
+from seacausal.bench.everyday import everyday_cases
 from seacausal.bench.peers import PeerRuns
 from seacausal.bench.published import PUBLISHED
 from seacausal.bench.suites import MECHANISMS, PEER_CELLS, PEER_MECHANISMS, external_cases, measured_cases, recipe_cases, simulated_cases
@@ -27,6 +28,7 @@ Suite = Literal[
     "interventional",
     "large",
     "measured",
+    "everyday",
     "independent",
     "external",
     "recipe",
@@ -44,16 +46,16 @@ class Bench:
 
     suite: tyro.conf.Positional[Suite]
     """What to measure. "peers": beside other people's methods, on standardised data with Gaussian roots. "identifiability": on linear Gaussian data,
-    beside what the equivalence class can say. "measured": the same sets as instruments of all kinds show them. "independent": columns that have
-    nothing to do with one another. "recipe": on the sets of a recipe, or sets like those of a training run. "uniform": an adapter on linear data
-    with uniform noise."""
+    beside what the equivalence class can say. "measured": the same sets as instruments of all kinds show them. "everyday": small tables of yes and
+    no, classes, counts or kinds beside Gaussian columns. "independent": columns that have nothing to do with one another. "recipe": on the sets of a
+    recipe, or sets like those of a training run. "uniform": an adapter on linear data with uniform noise."""
     standardised: bool = False
     """Bring every column to mean 0 and variance 1 first."""
     roots: Literal["uniform", "gaussian", "any"] = "uniform"
     """Law of the roots of simulated sets; with any each root has its own, some of few values."""
     graphs: int | None = None
-    """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`, 10 for `measured` and `independent`; for `peers` 5, and 2 at N=100; for `external`
-    sets of a file, all by default; for the `recipe` of a training run how many sets in all, 100 by default."""
+    """Graphs a cell; 20 by default, 5 at N=100, 2 for `large`, 10 for `measured`, `everyday` and `independent`; for `peers` 5, and 2 at N=100;
+    for `external` sets of a file, all by default; for the `recipe` of a training run how many sets in all, 100 by default."""
     smallest: int = 0
     """Leave out cells with fewer variables."""
     largest: int = 100
@@ -109,7 +111,12 @@ def _run_accuracy(options: Bench) -> None:
         cases = external_cases(options.data, graphs=options.graphs) if suite == "external" else recipe_cases(options.recipe, graphs=options.graphs)
         _print_sets(measure(cases, standardised=options.standardised, **shared), peers)
     elif suite == "measured":
-        _print_measured(measure(measured_cases(graphs=options.graphs), standardised=options.standardised, **shared))
+        _print_grid(measure(measured_cases(graphs=options.graphs), standardised=options.standardised, **shared))
+    elif suite == "everyday":
+        cells = measure(everyday_cases(graphs=options.graphs), standardised=options.standardised, **shared)
+        _print_grid(cells)
+        _print("")
+        _print_grid(cells, "log-loss")
     elif suite == "peers":
         cases = simulated_cases(roots="gaussian", cells=PEER_CELLS, mechanisms=PEER_MECHANISMS, **drawn)
         _print_peers(measure(cases, standardised=True, **shared))
@@ -165,10 +172,11 @@ def _print_cells(cells: Cells, published: str | None) -> None:
             _print(f"| {group} | " + " | ".join(map("".join, zip(values, brackets))) + " |")
 
 
-def _print_measured(cells: Cells) -> None:
-    _print("| mAP | " + " | ".join(PEER_MECHANISMS) + " |", "|---" * (len(PEER_MECHANISMS) + 1) + "|")
-    for group in dict.fromkeys(group for group, _ in cells):
-        _print(f"| {group} | " + " | ".join(_format(cells[group, m].mean("seacausal"), "mAP") for m in PEER_MECHANISMS) + " |")
+def _print_grid(cells: Cells, metric: str = "mAP") -> None:
+    groups, columns = (list(dict.fromkeys(key[axis] for key in cells)) for axis in (0, 1))
+    _print(f"| {metric} | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|")
+    for group in groups:
+        _print(f"| {group} | " + " | ".join(_format(cells[group, column].mean("seacausal", metric), metric) for column in columns) + " |")
 
 
 def _print_peers(cells: Cells) -> None:

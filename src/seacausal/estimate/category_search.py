@@ -104,7 +104,7 @@ def category_statistics(
 
     Returns
     -------
-    (d, d) arrays, compressed; empty where fewer than two columns hold few values. "mutual information" is as a correlation, sqrt(1 - exp(-2 I)), and
+    (d, d) arrays, compressed; empty where no column holds few values. "mutual information" is as a correlation, sqrt(1 - exp(-2 I)), and
     its "significance" what the score gains by i as the only parent of j; "levels" [i, j] the logarithm of how many values j has, 0 for a column of
     many. Of the graph: "strength" as of pairs, given the other parents of j; "significance" what the score loses without i -> j, or would gain by it;
     "orientation" what it loses where i -> j is turned round (of pairs that are joined, antisymmetric), "edge" 1 for i -> j and 1/2 where the graph's
@@ -114,7 +114,7 @@ def category_statistics(
     most = int(min(ROWS, max(LEAST_ROWS, CELLS / d**2)))
     rows = spaced_rows(values, most)
     few = find_categories(rows)
-    if few.sum() < 2:
+    if not few.any():
         return {}
     codes = np.stack([_number(column, few=bool(one)) for column, one in zip(rows.T, few)])
     free = np.ones(codes.shape, bool) if targeted is None else ~spaced_rows(targeted, most).T
@@ -150,7 +150,7 @@ def category_statistics(
 
 def categories_ready(values: np.ndarray) -> bool:
     """Whether the kernels are compiled already, or not needed for these values."""
-    return is_compiled(search_categories) or find_categories(spaced_rows(values, LEAST_ROWS)).sum() < 2
+    return is_compiled(search_categories) or not find_categories(spaced_rows(values, LEAST_ROWS)).any()
 
 
 def new_state(codes: np.ndarray, free: np.ndarray) -> State:

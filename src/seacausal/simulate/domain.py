@@ -239,7 +239,8 @@ def _mix_kinds(simulation: Simulation, generator: np.random.Generator) -> Simula
         levels_share=generator.uniform(0.15, 0.7),
         tables=False,
         rare=True,
-        ratings=generator.uniform(0, 0.7) if share() < 0.5 else 0.0,
+        ratings=generator.uniform(0.1, 1) if share() < 0.6 else 0.0,
+        measurement="codes" if share() < 0.2 else simulation.measurement,
     )
 
 
