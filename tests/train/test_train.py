@@ -17,7 +17,7 @@ from seacausal.aggregate.network import load_weights
 from seacausal.errors import CheckpointError, DataError, TrainingError
 from seacausal.estimate.distance_correlation import distance_correlation
 from seacausal.simulate.dataset import Simulation, simulate_dataset
-from seacausal.simulate.domain import STRUCTURED, Domain, Size, draw_specification
+from seacausal.simulate.domain import ROOT_SHARES, STRUCTURED, Domain, Size, draw_specification
 from seacausal.simulate.interventions import INTERVENTIONS
 from seacausal.simulate.measurement import MEASUREMENTS
 from seacausal.simulate.noise import ANY, LAWS
@@ -322,7 +322,9 @@ def test_everyday_sets_have_few_values_beside_continuous_ones():
     everyday = draw(everyday=1.0)
     assert all(2 <= one.levels <= 7 and 0.15 <= one.levels_share <= 0.7 and not one.tables for one in everyday)
     assert np.mean([one.ratings > 0 for one in everyday]) == pytest.approx(0.5, abs=0.15)
-    assert np.mean([one.root_law == "gaussian" for one in everyday]) > 0.5
+    assert np.mean([one.root_law == "gaussian" for one in everyday]) == pytest.approx(0.5 + 0.3 * ROOT_SHARES["gaussian"], abs=0.12)
+    assert np.mean([one.root_law == "steps" for one in everyday]) == pytest.approx(0.2 + 0.3 * ROOT_SHARES["steps"], abs=0.1)
+    assert np.mean([one.measurement == "codes" for one in everyday]) == pytest.approx(0.2, abs=0.1)
     assert np.mean([one.levels > 0 for one in draw(everyday=1.0, equal=1.0)]) == 0
 
 

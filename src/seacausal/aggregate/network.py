@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from seacausal.aggregate.adapter import Adapter
+from seacausal.aggregate.agreement import SEARCHES, heed_search
 from seacausal.aggregate.encoding import WIDTH, encode, find_present
 from seacausal.aggregate.neighbourhoods import LARGEST, predict_logits
 from seacausal.aggregate.tokens import Tokens, align_tokens, make_tokens
@@ -129,7 +130,7 @@ class Network(Weights):
         """The same from the channels by name, for any number of variables; parameters as in `encode`.
 
         Where `several`, and the network sees the whole table at once, the geometric mean of what it says in several passes. It errs less, and is
-        less sure, where data are unlike all that it was trained on and groups of channels contradict each other.
+        less sure, where data are unlike all that it was trained on and groups of channels contradict each other. Then `heed_search`.
         """
 
         def forward(part: dict[str, np.ndarray]) -> np.ndarray:
@@ -137,7 +138,9 @@ class Network(Weights):
 
         whole = len(next(iter(channels.values()))) <= LARGEST
         passes = choose_passes(channels, groups) if self.several and whole else [groups]
-        return to_direct(predict_logits(channels, forward))
+        direct, present = to_direct(predict_logits(channels, forward)), find_present(channels, groups)
+        found = next((channels[name] for group, name in SEARCHES if group in present), None)
+        return direct if found is None else heed_search(direct, found)
 
 
 def choose_passes(channels: dict[str, np.ndarray], groups: set[str]) -> list[set[str]]:

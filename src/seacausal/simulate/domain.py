@@ -73,8 +73,8 @@ class Domain:
     textbook: float = 0.0
     """Share of those that have few edges and stay in the units of the sums."""
     everyday: float = 0.0
-    """Share of the other data sets that are like people's own tables: columns of few values, ratings among them, beside continuous ones, most of
-    which are Gaussian where they have no causes."""
+    """Share of the other data sets that are like people's own tables: columns of few values, ratings among them, beside continuous ones; what has no
+    causes is Gaussian or of few values in most."""
     hidden: float = 0.1
     """Share of data sets with unmeasured common causes."""
     mediators: float = 0.1
@@ -221,15 +221,16 @@ def _equalise(simulation: Simulation, generator: np.random.Generator) -> Simulat
 
 
 def _mix_kinds(simulation: Simulation, generator: np.random.Generator) -> Simulation:
-    """Columns of few values beside continuous ones, roots and noise mostly Gaussian, effects mostly linear, and few edges in half of the sets."""
+    """Columns of few values beside continuous ones, roots Gaussian or of few values, effects mostly linear, and few edges in half of the sets."""
     share = generator.random
     low = generator.uniform(0.2, 0.8)
     d, edges = simulation.variables, simulation.edges
+    root = share()
     return replace(
         simulation,
         edges=min(edges, d * generator.uniform(0.4, 1.5)) if share() < 0.5 else edges,
         mechanisms=("linear",) if share() < 2 / 3 else simulation.mechanisms,
-        root_law="gaussian" if share() < 0.6 else simulation.root_law,
+        root_law="gaussian" if root < 0.5 else "steps" if root < 0.7 else simulation.root_law,
         root_scale=1.0,
         noise_law="gaussian" if share() < 0.7 else simulation.noise_law,
         noise_coefficient=log_uniform(0.2, 1.5, generator=generator),
@@ -239,7 +240,7 @@ def _mix_kinds(simulation: Simulation, generator: np.random.Generator) -> Simula
         levels_share=generator.uniform(0.15, 0.7),
         tables=False,
         rare=True,
-        ratings=generator.uniform(0.1, 1) if share() < 0.6 else 0.0,
+        ratings=generator.uniform(0, 0.7) if share() < 0.5 else 0.0,
         measurement="codes" if share() < 0.2 else simulation.measurement,
     )
 
