@@ -38,7 +38,7 @@ SPARSE = 1_000
 """The stage whose graph is a view of its own: the truth is no sum of cubics, and more rows explain that by further parents."""
 JUMPS, MOVES = 100, 2
 """Jumps in the search for a linear graph, a fifth of them with interventions; and variables that jump at once."""
-STAGES_WORK, STAGE_WORK, JUMP_WORK = 2e9, 1e9, 1e9
+STAGES_WORK, STAGE_WORK, JUMP_WORK = 2e9, 1e9, 4e8
 """Multiplications (1e9 take about a second) after which there are no further stages (a tenth of it where no edges are turned), no further moves in a
 stage, and no further turns and jumps."""
 FEW = ("significance", "strength significance", "edge")
