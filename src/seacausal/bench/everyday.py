@@ -14,10 +14,6 @@ Columns = dict[str, np.ndarray]
 Edges = tuple[tuple[str, str], ...]
 
 
-def _normal(generator: np.random.Generator, n: int) -> np.ndarray:
-    return generator.normal(size=n)
-
-
 def _occurs(generator: np.random.Generator, level: np.ndarray) -> np.ndarray:
     """(n,) yes or no, with the log-odds `level`."""
     return (generator.random(len(level)) * (1 + np.exp(-level)) < 1).astype(float)
@@ -28,9 +24,9 @@ def _effect(generator: np.random.Generator) -> float:
 
 
 def _chain(generator: np.random.Generator, n: int) -> Columns:
-    dose = _normal(generator, n)
-    score = _effect(generator) * dose + _normal(generator, n)
-    return {"dose": dose, "score": score, "outcome": _effect(generator) * score + _normal(generator, n)}
+    dose = generator.normal(size=n)
+    score = _effect(generator) * dose + generator.normal(size=n)
+    return {"dose": dose, "score": score, "outcome": _effect(generator) * score + generator.normal(size=n)}
 
 
 def _draw_classes(generator: np.random.Generator, n: int) -> tuple[Columns, Edges]:
@@ -42,45 +38,45 @@ def _draw_classes(generator: np.random.Generator, n: int) -> tuple[Columns, Edge
 
 def _draw_rating(generator: np.random.Generator, n: int) -> tuple[Columns, Edges]:
     columns = _chain(generator, n)
-    seen = columns["outcome"] / columns["outcome"].std() + 0.4 * _normal(generator, n)
+    seen = columns["outcome"] / columns["outcome"].std() + 0.4 * generator.normal(size=n)
     columns["rating"] = np.searchsorted(np.quantile(seen, (0.1, 0.3, 0.7, 0.9)), seen).astype(float)
     return columns, (("dose", "score"), ("score", "outcome"), ("outcome", "rating"))
 
 
 def _draw_event(generator: np.random.Generator, n: int) -> tuple[Columns, Edges]:
-    age, cholesterol = _normal(generator, n), _normal(generator, n)
+    age, cholesterol = generator.normal(size=n), generator.normal(size=n)
     event = _occurs(generator, _effect(generator) * age + _effect(generator) * cholesterol - generator.uniform(0, 1.5))
     return {"age": age, "cholesterol": cholesterol, "event": event}, (("age", "event"), ("cholesterol", "event"))
 
 
 def _draw_treated(generator: np.random.Generator, n: int) -> tuple[Columns, Edges]:
-    age = _normal(generator, n)
-    severity = 0.6 * age + _normal(generator, n)
+    age = generator.normal(size=n)
+    severity = 0.6 * age + generator.normal(size=n)
     treated = _occurs(generator, 1.5 * severity + generator.uniform(-1, 1))
-    outcome = _effect(generator) * severity + _effect(generator) * treated + _normal(generator, n)
+    outcome = _effect(generator) * severity + _effect(generator) * treated + generator.normal(size=n)
     edges = (("age", "severity"), ("severity", "treated"), ("severity", "outcome"), ("treated", "outcome"))
     return {"age": age, "severity": severity, "treated": treated, "outcome": outcome}, edges
 
 
 def _draw_trial(generator: np.random.Generator, n: int) -> tuple[Columns, Edges]:
-    arm, age = (generator.random(n) < 0.5).astype(float), _normal(generator, n)
-    marker = _effect(generator) * arm + _normal(generator, n)
-    outcome = _effect(generator) * marker + _effect(generator) * age + _normal(generator, n)
+    arm, age = (generator.random(n) < 0.5).astype(float), generator.normal(size=n)
+    marker = _effect(generator) * arm + generator.normal(size=n)
+    outcome = _effect(generator) * marker + _effect(generator) * age + generator.normal(size=n)
     return {"arm": arm, "age": age, "marker": marker, "outcome": outcome}, (("arm", "marker"), ("marker", "outcome"), ("age", "outcome"))
 
 
 def _draw_kinds(generator: np.random.Generator, n: int) -> tuple[Columns, Edges]:
-    region, age = generator.integers(4, size=n), _normal(generator, n)
-    income = generator.normal(size=4)[region] + 0.5 * age + _normal(generator, n)
-    spending = _effect(generator) * income + _normal(generator, n)
+    region, age = generator.integers(4, size=n), generator.normal(size=n)
+    income = generator.normal(size=4)[region] + 0.5 * age + generator.normal(size=n)
+    spending = _effect(generator) * income + generator.normal(size=n)
     columns = {"region": region.astype(float), "age": age, "income": income, "spending": spending}
     return columns, (("region", "income"), ("age", "income"), ("income", "spending"))
 
 
 def _draw_counts(generator: np.random.Generator, n: int) -> tuple[Columns, Edges]:
-    smoker, severity = (generator.random(n) < 0.3).astype(float), _normal(generator, n)
+    smoker, severity = (generator.random(n) < 0.3).astype(float), generator.normal(size=n)
     visits = generator.poisson(np.exp(0.5 * severity + generator.uniform(0.4, 1) * smoker + generator.uniform(-0.5, 1))).astype(float)
-    cost = visits + generator.uniform(0.5, 2) * _normal(generator, n)
+    cost = visits + generator.uniform(0.5, 2) * generator.normal(size=n)
     return {"smoker": smoker, "severity": severity, "visits": visits, "cost": cost}, (
         ("smoker", "visits"),
         ("severity", "visits"),
@@ -90,8 +86,8 @@ def _draw_counts(generator: np.random.Generator, n: int) -> tuple[Columns, Edges
 
 def _draw_genotype(generator: np.random.Generator, n: int) -> tuple[Columns, Edges]:
     genotype = generator.binomial(2, generator.uniform(0.1, 0.5), n).astype(float)
-    expression = _effect(generator) * genotype + _normal(generator, n)
-    trait = _effect(generator) * expression + _normal(generator, n)
+    expression = _effect(generator) * genotype + generator.normal(size=n)
+    trait = _effect(generator) * expression + generator.normal(size=n)
     ill = _occurs(generator, 1.5 * trait / trait.std() - 1)
     return {"genotype": genotype, "expression": expression, "trait": trait, "ill": ill}, (
         ("genotype", "expression"),
@@ -101,8 +97,8 @@ def _draw_genotype(generator: np.random.Generator, n: int) -> tuple[Columns, Edg
 
 
 def _draw_dose(generator: np.random.Generator, n: int) -> tuple[Columns, Edges]:
-    dose, age = generator.integers(4, size=n).astype(float), _normal(generator, n)
-    response = 0.5 * _effect(generator) * dose + _effect(generator) * age + _normal(generator, n)
+    dose, age = generator.integers(4, size=n).astype(float), generator.normal(size=n)
+    response = 0.5 * _effect(generator) * dose + _effect(generator) * age + generator.normal(size=n)
     return {"dose": dose, "age": age, "response": response}, (("dose", "response"), ("age", "response"))
 
 
