@@ -1,4 +1,4 @@
-"""Tables as people keep them: a few columns, some of them yes or no, classes, counts or kinds, beside Gaussian ones. No training set is drawn by these."""
+"""Tables as people keep them: a few columns, some of them yes or no, classes, counts or kinds, beside Gaussian ones; none is a training set."""
 
 from __future__ import annotations
 
