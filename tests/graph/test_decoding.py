@@ -18,7 +18,7 @@ def probabilities(draw):
 @settings(max_examples=200, deadline=None)
 @given(direct=probabilities())
 def test_greedy_decoding_edge_by_edge(direct):
-    """networkx is asked for a path back and for colliders before every edge."""
+    """networkx is asked for a path back and for colliders before every edge, and what a new edge may meet comes next."""
 
     def meets(cause, effect):
         return any(not joined[other, cause] and other != cause for other in graph.predecessors(effect))
@@ -26,12 +26,22 @@ def test_greedy_decoding_edge_by_edge(direct):
     joined = direct + direct.T > 0.5
     graph = nx.DiGraph()
     graph.add_nodes_from(range(len(direct)))
-    pairs = [(i, j) for i in range(len(direct)) for j in range(i) if direct[i, j] + direct[j, i] > 0.5]
-    for i, j in sorted(pairs, key=lambda pair: -abs(direct[pair] - direct[pair[::-1]])):
+
+    def settle(i, j):
+        pairs.remove({i, j})
         i, j = (i, j) if direct[i, j] > direct[j, i] else (j, i)
         doubtful = direct[i, j] < 2 * direct[j, i] and not nx.has_path(graph, i, j)
-        turned = nx.has_path(graph, j, i) or (doubtful and meets(i, j) and not meets(j, i))
-        graph.add_edge(*((j, i) if turned else (i, j)))
+        i, j = (j, i) if nx.has_path(graph, j, i) or (doubtful and meets(i, j) and not meets(j, i)) else (i, j)
+        graph.add_edge(i, j)
+        due = [k for k in range(len(direct)) if {j, k} in pairs and not joined[i, k] and 0.5 < direct[j, k] / direct[k, j] < 2]
+        for k in reversed(due):
+            if {j, k} in pairs:
+                settle(j, k)
+
+    pairs = [{i, j} for i in range(len(direct)) for j in range(i) if direct[i, j] + direct[j, i] > 0.5]
+    for i, j in sorted(map(sorted, pairs), key=lambda pair: -abs(direct[tuple(pair)] - direct[tuple(pair[::-1])])):
+        if {i, j} in pairs:
+            settle(i, j)
     assert nx.is_directed_acyclic_graph(graph)
     assert np.argwhere(decode_dag(direct)).tolist() == sorted([list(edge) for edge in graph.edges])
 
@@ -66,3 +76,10 @@ def test_a_doubtful_edge_makes_no_collider_but_a_probable_one_does():
     direct[0, 2] = 0.6  # now the causes are joined
     direct[1, 2] = 0.4
     assert np.argwhere(decode_dag(direct)).tolist() == [[0, 1], [0, 2], [2, 1]]
+
+
+def test_a_chain_that_nobody_can_tell_stays_one():
+    """The surest directions of a --- b --- c --- d point at each other from both ends."""
+    direct = np.zeros((4, 4))
+    direct[0, 1], direct[1, 0], direct[2, 1], direct[1, 2], direct[3, 2], direct[2, 3] = 0.55, 0.4, 0.48, 0.47, 0.54, 0.41
+    assert np.argwhere(decode_dag(direct)).tolist() == [[0, 1], [1, 2], [2, 3]]

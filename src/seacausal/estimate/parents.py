@@ -140,10 +140,10 @@ def drop_parent(task, graph, y, slot):  # pragma: no cover - compiled
 def fit_parents(task, graph, y, slot, c):  # pragma: no cover - compiled
     """Let y lose the parent in `slot`, if there is one, take c, if that is no d, and the best before it, and drop those that no longer pay."""
     d, most = len(graph.order), len(graph.parents[y])
+    changed = slot < graph.counts[y] or c < d
     if slot < graph.counts[y]:
         drop_parent(task, graph, y, slot)
-    grown = c < d
-    if grown:
+    if c < d:
         take_parent(task, graph, y, c)
     while graph.counts[y] < most:
         best, least = d, graph.variance[y] * task.worth[y]
@@ -155,8 +155,8 @@ def fit_parents(task, graph, y, slot, c):  # pragma: no cover - compiled
         if best == d:
             break
         take_parent(task, graph, y, best)
-        grown = True
-    while grown and graph.counts[y] > 0:
+        changed = True
+    while changed and graph.counts[y] > 0:
         lose_parents(task, graph, y)
         least_slot = np.int64(0)
         for other in range(1, graph.counts[y]):
