@@ -42,8 +42,8 @@ ALIKE = 5
 JUMPS, MOVES = 50, 2
 """Jumps in the search for a linear graph, a fifth of them with interventions; and variables that jump at once."""
 STAGES_WORK, STAGE_WORK, JUMP_WORK = 2e9, 1e9, 4e8
-"""Multiplications (1e9 take about a second) after which there are no further stages (a tenth of it where no edges are turned), no further moves in a
-stage, and no further turns and jumps."""
+"""Multiplications (1e9 take half a second) after which there are no further stages (a tenth of it where no edges are turned, and half of it and there
+is no further start), no further moves in a stage, and no further turns and jumps."""
 FEW = ("significance", "strength significance", "edge")
 
 
@@ -181,9 +181,10 @@ def search_graph(
 
     most, stages = STAGES_WORK if turns else STAGES_WORK / 10, [stage for stage in STAGES if stage < rows]
     runs = [anneal(order, stages)]
-    others = (order[::-1], generator.permutation(order), generator.permutation(order)) if jumps and len(stages) > 1 else ()
-    for start in others:
-        if len(runs) > 1 and (runs[1][1] - runs[0][1] < ALIKE * block * penalty / stages[-1] or sum(run[2] for run in runs) > most):
+    others = order[::-1], generator.permutation(order), generator.permutation(order)
+    for start in others if jumps and len(stages) > 1 else ():
+        alike = len(runs) > 1 and runs[1][1] - runs[0][1] < ALIKE * block * penalty / stages[-1]
+        if alike or sum(run[2] for run in runs) > len(runs) * most / 2:
             break
         runs.append(anneal(start, stages[1:]))
         runs.sort(key=lambda run: (-run[0][-1].rows, run[1]))
