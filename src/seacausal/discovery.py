@@ -139,6 +139,7 @@ def discover(
         "imputed cells": dataset.imputed_cells,
         "foreign targets": dict(dataset.foreign),
         "outlying rows": list(views.outlying),
+        "counters": list(dataset.counters),
         "categories": dict(dataset.categories),
         "normal scores": list(views.scored),
         "variables": len(dataset.names),

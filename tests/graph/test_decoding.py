@@ -27,19 +27,24 @@ def test_greedy_decoding_edge_by_edge(direct):
     graph = nx.DiGraph()
     graph.add_nodes_from(range(len(direct)))
 
+    def undecided(i, j):
+        return 0.5 < direct[i, j] / direct[j, i] < 2
+
     def settle(i, j):
         pairs.remove({i, j})
         i, j = (i, j) if direct[i, j] > direct[j, i] else (j, i)
-        doubtful = direct[i, j] < 2 * direct[j, i] and not nx.has_path(graph, i, j)
+        doubtful = undecided(i, j) and not nx.has_path(graph, i, j)
         i, j = (j, i) if nx.has_path(graph, j, i) or (doubtful and meets(i, j) and not meets(j, i)) else (i, j)
         graph.add_edge(i, j)
-        due = [k for k in range(len(direct)) if {j, k} in pairs and not joined[i, k] and 0.5 < direct[j, k] / direct[k, j] < 2]
-        for k in reversed(due):
-            if {j, k} in pairs:
-                settle(j, k)
+        due.extend({j, k} for k in range(len(direct)) if {j, k} in pairs and not joined[i, k] and undecided(j, k))
 
-    pairs = [{i, j} for i in range(len(direct)) for j in range(i) if direct[i, j] + direct[j, i] > 0.5]
-    for i, j in sorted(map(sorted, pairs), key=lambda pair: -abs(direct[tuple(pair)] - direct[tuple(pair[::-1])])):
+    pairs, due = [{i, j} for i in range(len(direct)) for j in range(i) if direct[i, j] + direct[j, i] > 0.5], []
+    ranked = sorted(map(sorted, pairs), key=lambda pair: (undecided(*pair), -abs(direct[tuple(pair)] - direct[tuple(pair[::-1])])))
+    for i, j in ranked:
+        while undecided(i, j) and due:
+            pair = due.pop()
+            if pair in pairs:
+                settle(*sorted(pair))
         if {i, j} in pairs:
             settle(i, j)
     assert nx.is_directed_acyclic_graph(graph)

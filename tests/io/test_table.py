@@ -237,11 +237,25 @@ def test_row_numbers_that_pandas_or_r_wrote_are_left_out(table, tmp_path):
     for source in (tmp_path / "pandas.csv", tmp_path / "r.csv", pd.read_csv(tmp_path / "pandas.csv"), pl.read_csv(tmp_path / "pandas.csv")):
         found = read_table(source)
         assert found.names == ("a", "b", "c")
+        assert found.counters in (("",), ("Unnamed: 0",))
         np.testing.assert_array_equal(found.values, values)
     frame.set_index(np.arange(36) * 2).to_csv(tmp_path / "other.csv")
     text = message(tmp_path / "other.csv")
     assert text.startswith("Every column of other.csv must have a name; column 1 has none.")
     assert "to_csv(..., index=False)" in text
+
+
+def test_numbers_of_rows_are_left_out_unless_asked_for_or_called_otherwise(tmp_path):
+    frame = pd.DataFrame(random_values(d=2), columns=["a", "b"])
+    for name in ("id", "PassengerId", "row_names", "No.", "X"):
+        counted = frame.assign(**{name: range(1, 37)})
+        counted.to_csv(tmp_path / "t.csv", index=False)
+        for source in (counted, tmp_path / "t.csv"):
+            assert (read_table(source).names, read_table(source).counters) == (("a", "b"), (name,))
+            asked = read_table(source, columns=["a", name])
+            assert (asked.names, asked.counters) == (("a", name), ())
+    for other in (frame.assign(day=range(1, 37)), frame.assign(id=range(2, 38)), frame.assign(id=range(36, 0, -1))):
+        assert (len(read_table(other).names), read_table(other).counters) == (3, ())
 
 
 def test_numpy_and_npz_import_no_frame_library(tmp_path):

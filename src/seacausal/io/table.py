@@ -1,9 +1,9 @@
 """Any table to a `Dataset`: what a user has comes in, what every later stage relies on goes out, or an error that says what to do.
 
-Choices that may surprise. A first column without a name (or called "Unnamed: 0") that only counts the rows from 0 or from 1 is the index that
-pandas or R wrote: it is left out. So is the index of a pandas frame, also within Parquet. Text that spells numbers, as in a frame of strings, is
-read as numbers. What is missing is empty, NaN, NA, N/A, #N/A, null (in any case) or ?. A column of nothing but text of a few kinds holds
-categories, which are numbered; anything else that is no number is an error.
+Choices that may surprise. A column that only counts the rows from 0 or from 1, and is called so (`COUNTERS`) or has no name, as the index that
+pandas or R writes, is left out unless it is asked for. So is the index of a pandas frame, also within Parquet. Text that spells numbers, as in a
+frame of strings, is read as numbers. What is missing is empty, NaN, NA, N/A, #N/A, null (in any case) or ?. A column of nothing but text of a few
+kinds holds categories, which are numbered; anything else that is no number is an error.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 MIN_ROWS = 30
 MIN_VARIABLES = 2
+COUNTERS = ("unnamed:0", "index", "idx", "row", "rows", "rowname", "rownames", "rownumber", "number", "no", "nr", "n", "#", "x", "obs", "observation")
+"""What columns that count the rows are called, beside all that ends in "id"; in small letters, without spaces, dots and underscores."""
 OtherTargets = Literal["error", "drop"]
 
 
@@ -117,9 +119,10 @@ def read_table(
     else:
         table = _read_columns(path, column, chosen) if path is not None else _columns_of(source, column, chosen)
         place = table.place
-        cells, table = _split_interventions(table, column)
+        cells, table, counters = _split_interventions(table, column)
         entries = cells if entries is None else entries
-        dataset = _to_dataset(_choose(table, chosen, ignored, column))
+        table, others = _choose(table, chosen, ignored, column)
+        dataset = dataclasses.replace(_to_dataset(table), counters=counters + others)
     if entries is not None:
         dataset, place = _with_interventions(dataset, entries, place, control, other_targets)
     return _finish(dataset, place, missing, seed)
@@ -180,14 +183,17 @@ def _check_choice(columns: Iterable[object] | None, ignore: Iterable[object] | N
     return chosen or None, ignored
 
 
-def _choose(table: Columns, chosen: list[str] | None, ignored: list[str], interventions: str | None) -> Columns:
-    """The columns that are variables; that of the interventions, which is none, may be named as well."""
+def _choose(table: Columns, chosen: list[str] | None, ignored: list[str], interventions: str | None) -> tuple[Columns, tuple[str, ...]]:
+    """The columns that are variables, and the names of those that count the rows; that of the interventions, which is none, may be named as well."""
     for option, given in (("columns", chosen or []), ("ignore", ignored)):
         for name in given:
             if name not in table.names and name != interventions:
                 raise DataError(f"`{option}` must name columns of {table.place.label}; found {name!r}. {suggest(name, table.names, kind='columns')}")
     kept = [i for i, name in enumerate(table.names) if (chosen is None or name in chosen) and name not in ignored]
-    return dataclasses.replace(table, names=tuple(table.names[i] for i in kept), cells=[table.cells[i] for i in kept])
+    counters = [i for i in kept if chosen is None and _is_counter(table.names[i]) and _counts_rows(table.cells[i], table.place)]
+    kept = [i for i in kept if i not in counters]
+    left = dataclasses.replace(table, names=tuple(table.names[i] for i in kept), cells=[table.cells[i] for i in kept])
+    return left, tuple(table.names[i] for i in counters)
 
 
 def _read_archive(path: Path, index: int | None) -> Dataset:
@@ -317,8 +323,8 @@ def _read_array(array: np.ndarray, names: Sequence[str] | None, place: Place) ->
     return Dataset.observational(np.ascontiguousarray(array, np.float64), own)
 
 
-def _split_interventions(columns: Columns, name: str | None) -> tuple[list[object] | None, Columns]:
-    """The cells of the interventions column, and the columns of the variables."""
+def _split_interventions(columns: Columns, name: str | None) -> tuple[list[object] | None, Columns, tuple[str, ...]]:
+    """The cells of the interventions column, the other columns, and the name, or want of one, of a written index that is none of these."""
     names, cells, place = columns.names, list(columns.cells), columns.place
     entries = None
     if name is not None:
@@ -329,10 +335,17 @@ def _split_interventions(columns: Columns, name: str | None) -> tuple[list[objec
         position = names.index(name)
         entries = list(cells.pop(position))
         names = names[:position] + names[position + 1 :]
-    if names and names[0] in ("", "Unnamed: 0") and _counts_rows(cells[0], place):
-        names, cells = names[1:], cells[1:]
+    counters: tuple[str, ...] = ()
+    if names and not names[0].strip() and _counts_rows(cells[0], place):
+        counters, names, cells = names[:1], names[1:], cells[1:]
     check_names(names, place.label)
-    return entries, dataclasses.replace(columns, names=names, cells=cells)
+    return entries, dataclasses.replace(columns, names=names, cells=cells), counters
+
+
+def _is_counter(name: str) -> bool:
+    """Whether a column is called as those are that count the rows."""
+    plain = name.strip().lower().replace("_", "").replace(" ", "").replace(".", "")
+    return plain in COUNTERS or plain.endswith("id")
 
 
 def _counts_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:

@@ -32,6 +32,9 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
         counts = facts["foreign targets"]
         labels = _list([f"{label} ({rows:,})" for label, rows in counts.items()])
         found.append(f"Left out {sum(counts.values()):,} rows of interventions on what is no column: {labels}.")
+    if facts["counters"]:
+        names = _list([name or "the first column, which has no name" for name in facts["counters"]])
+        found.append(f"Left out, as it only counts the rows (--columns keeps what it names): {names}.")
     if facts["outlying rows"]:
         rows = [f"{row + 1:,}" for row in facts["outlying rows"]]
         found.append(
