@@ -178,6 +178,8 @@ def test_config_file_lies_between_defaults_and_flags(table, tmp_path, capsys):
         ("treshold = 0.2\n", "found 'treshold'"),
         ("threshold = = 1\n", "must be TOML"),
         ('threshold = "high"\n', "threshold"),
+        ("columns = []\n", "must hold something; found nothing for 'columns'"),
+        ('interventions = "-dose"\n', "found '-dose', which is none"),
         (None, "must be a readable file"),
     ],
 )
@@ -186,6 +188,15 @@ def test_bad_config_files(table, tmp_path, capsys, content, words):
     if content is not None:
         config.write_text(content)
     assert words in fails(capsys, tmp_path, table(), "--config", config)
+
+
+def test_an_interrupt_ends_with_a_line():
+    code = (
+        "import sys, seacausal.cli, seacausal.__main__; sys.argv = ['seacausal', 'algorithms']\n"
+        "def main(): raise KeyboardInterrupt\nseacausal.cli.main = main; seacausal.__main__.run()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "seacausal: interrupted\n")
 
 
 def test_bad_tables_end_with_status_two(frame, table, tmp_path, capsys):

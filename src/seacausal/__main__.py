@@ -27,6 +27,9 @@ def run() -> None:
 
         status = main()
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        sys.stderr.write("seacausal: interrupted\n")
+        status = 130
     except BrokenPipeError:  # whoever read has gone, as with `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = 0

@@ -60,9 +60,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SeaError as error:
         sys.stderr.write(f"seacausal: {error}\n")
         return 2
-    except KeyboardInterrupt:
-        sys.stderr.write("seacausal: interrupted\n")
-        return 130
     return 0
 
 
@@ -116,11 +113,13 @@ def _to_flags(table: dict[str, Any], kind: Any, label: str) -> list[str]:
             raise DataError(f"Keys of '{label}' must be options; found {key!r}. The options are {', '.join(known)}.")
         if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(v, (dict, list)) for v in value)):
             raise DataError(f"Options in '{label}' must be plain values; found a table for {key!r}. Write {key} = ...")
+        if value == []:
+            raise DataError(f"Lists in '{label}' must hold something; found nothing for {key!r}. Leave it out.")
         dashed = key.replace("_", "-")
         if isinstance(value, bool):
             flags.append(f"--{dashed}" if value else f"--no-{dashed}")
         else:
-            flags += [f"--{dashed}", *(str(v) for v in (value if isinstance(value, list) else [value]))]
+            flags += [f"--{dashed}", *map(str, value)] if isinstance(value, list) else [f"--{dashed}={value}"]
     return flags
 
 
