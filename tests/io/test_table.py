@@ -247,15 +247,27 @@ def test_row_numbers_that_pandas_or_r_wrote_are_left_out(table, tmp_path):
 
 def test_numbers_of_rows_are_left_out_unless_asked_for_or_called_otherwise(tmp_path):
     frame = pd.DataFrame(random_values(d=2), columns=["a", "b"])
-    for name in ("id", "PassengerId", "row_names", "No.", "X"):
+    for name in ("id", "PassengerId", "row_names", "No."):
         counted = frame.assign(**{name: range(1, 37)})
         counted.to_csv(tmp_path / "t.csv", index=False)
         for source in (counted, tmp_path / "t.csv"):
             assert (read_table(source).names, read_table(source).counters) == (("a", "b"), (name,))
             asked = read_table(source, columns=["a", name])
             assert (asked.names, asked.counters) == (("a", name), ())
-    for other in (frame.assign(day=range(1, 37)), frame.assign(id=range(2, 38)), frame.assign(id=range(36, 0, -1))):
-        assert (len(read_table(other).names), read_table(other).counters) == (3, ())
+    others = {"day": range(1, 37), "x": range(36), "paid": range(36), "acid": range(36), "id": [1] * 18 + [2] * 18, "y_id": np.arange(36) / 2}
+    for name, cells in others.items():
+        kept = read_table(frame.assign(**{name: cells}))
+        assert (len(kept.names), kept.counters) == (3, ()), name
+
+
+def test_identifiers_are_left_out(tmp_path):
+    frame = pd.DataFrame(random_values(d=2), columns=["a", "b"])
+    for name, cells in {"id": range(36, 0, -1), "Patient ID": range(7, 187, 5), "cellID": [f"c{i}" for i in range(36)]}.items():
+        named = frame.assign(**{name: cells})
+        named.to_csv(tmp_path / "t.csv", index=False)
+        for source in (named, tmp_path / "t.csv"):
+            assert (read_table(source).names, read_table(source).counters) == (("a", "b"), (name,))
+    assert read_table(frame[["a"]].assign(id=range(36))).names == ("a", "id")
 
 
 def test_numpy_and_npz_import_no_frame_library(tmp_path):

@@ -1,9 +1,10 @@
 """Any table to a `Dataset`: what a user has comes in, what every later stage relies on goes out, or an error that says what to do.
 
-Choices that may surprise. A column that only counts the rows from 0 or from 1, and is called so (`COUNTERS`) or has no name, as the index that
-pandas or R writes, is left out unless it is asked for. So is the index of a pandas frame, also within Parquet. Text that spells numbers, as in a
-frame of strings, is read as numbers. What is missing is empty, NaN, NA, N/A, #N/A, null (in any case) or ?. A column of nothing but text of a few
-kinds holds categories, which are numbered; anything else that is no number is an error.
+Choices that may surprise. Columns that number or name the rows are left out unless they are asked for or less than two would stay: those that only
+count from 0 or from 1 and have no name, as the index that pandas or R writes, or one of `COUNTERS`; and those called an id whose entries are distinct
+whole numbers or texts. So is the index of a pandas frame, also within Parquet. Text that spells numbers, as in a frame of strings, is read as
+numbers. What is missing is empty, NaN, NA, N/A, #N/A, null (in any case) or ?. A column of nothing but text of a few kinds holds categories, which
+are numbered; anything else that is no number is an error.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -36,8 +38,10 @@ if TYPE_CHECKING:
 
 MIN_ROWS = 30
 MIN_VARIABLES = 2
-COUNTERS = ("unnamed:0", "index", "idx", "row", "rows", "rowname", "rownames", "rownumber", "number", "no", "nr", "n", "#", "x", "obs", "observation")
-"""What columns that count the rows are called, beside all that ends in "id"; in small letters, without spaces, dots and underscores."""
+COUNTERS = ("unnamed:0", "index", "idx", "row", "rows", "rowname", "rownames", "rownumber", "number", "no", "nr", "#", "obs", "observation")
+"""What columns that count the rows are called, in small letters and without spaces, dots and underscores."""
+IDENTIFIER = re.compile(r"(?i:(^|.*[^a-z])id)|.*[a-z](Id|ID)")
+"""What columns that name the rows are called: id, patient_id, PassengerId, but not acid or paid."""
 OtherTargets = Literal["error", "drop"]
 
 
@@ -184,13 +188,14 @@ def _check_choice(columns: Iterable[object] | None, ignore: Iterable[object] | N
 
 
 def _choose(table: Columns, chosen: list[str] | None, ignored: list[str], interventions: str | None) -> tuple[Columns, tuple[str, ...]]:
-    """The columns that are variables, and the names of those that count the rows; that of the interventions, which is none, may be named as well."""
+    """The columns that are variables, and the names of those that name the rows; that of the interventions, which is none, may be named as well."""
     for option, given in (("columns", chosen or []), ("ignore", ignored)):
         for name in given:
             if name not in table.names and name != interventions:
                 raise DataError(f"`{option}` must name columns of {table.place.label}; found {name!r}. {suggest(name, table.names, kind='columns')}")
     kept = [i for i, name in enumerate(table.names) if (chosen is None or name in chosen) and name not in ignored]
-    counters = [i for i in kept if chosen is None and _is_counter(table.names[i]) and _counts_rows(table.cells[i], table.place)]
+    counters = [i for i in kept if chosen is None and _names_rows(table.names[i], table.cells[i], table.place)]
+    counters = counters if len(kept) - len(counters) >= MIN_VARIABLES else []
     kept = [i for i in kept if i not in counters]
     left = dataclasses.replace(table, names=tuple(table.names[i] for i in kept), cells=[table.cells[i] for i in kept])
     return left, tuple(table.names[i] for i in counters)
@@ -342,10 +347,15 @@ def _split_interventions(columns: Columns, name: str | None) -> tuple[list[objec
     return entries, dataclasses.replace(columns, names=names, cells=cells), counters
 
 
-def _is_counter(name: str) -> bool:
-    """Whether a column is called as those are that count the rows."""
-    plain = name.strip().lower().replace("_", "").replace(" ", "").replace(".", "")
-    return plain in COUNTERS or plain.endswith("id")
+def _names_rows(name: str, cells: np.ndarray | Sequence[object], place: Place) -> bool:
+    """Whether a column that is called so numbers or names the rows."""
+    if IDENTIFIER.fullmatch(name.strip()) is None:
+        return re.sub(r"[ _.]", "", name.lower()) in COUNTERS and _counts_rows(cells, place)
+    try:
+        numbers = to_numbers(cells, "", place)
+    except DataError:
+        return all(isinstance(cell, str) for cell in cells) and len(set(cells)) == len(cells)
+    return bool((numbers == np.rint(numbers)).all()) and len(np.unique(numbers)) == len(numbers)
 
 
 def _counts_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:

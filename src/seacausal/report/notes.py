@@ -34,7 +34,7 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
         found.append(f"Left out {sum(counts.values()):,} rows of interventions on what is no column: {labels}.")
     if facts["counters"]:
         names = _list([name or "the first column, which has no name" for name in facts["counters"]])
-        found.append(f"Left out, as it only counts the rows (--columns keeps what it names): {names}.")
+        found.append(f"Left out, for it only numbers or names the rows (--columns keeps all that it is given): {names}.")
     if facts["outlying rows"]:
         rows = [f"{row + 1:,}" for row in facts["outlying rows"]]
         found.append(
