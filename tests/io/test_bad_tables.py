@@ -209,6 +209,17 @@ def test_a_typo_among_booleans(table):
     assert message(path).startswith("Column 'Erk' must hold true or false; found 'Flase' in row 5 (line 6 of table.csv).")
 
 
+def test_all_columns_of_text_are_named_at_once():
+    texts = [f"row {i}" for i in range(40)]
+    frame = pl.DataFrame({"c": range(40), "note": texts})
+    first = message(frame)
+    assert "So it is with" not in first
+    other = message(frame.with_columns(b=pl.col("note"), **{"a name": pl.col("note")}))
+    assert other == f"{first} So it is with 'b', 'a name' (--ignore note b 'a name' leaves out all of them)."
+    many = message(frame.with_columns(pl.col("note").alias(f"t{i}") for i in range(12)))
+    assert many == f"{first} So it is with {', '.join(repr(f't{i}') for i in range(10))} and 2 more."
+
+
 def test_decimal_commas(table):
     path = table(header="Raf;Mek", changes=dict.fromkeys(range(1, 41), "1,5;2,5"))
     assert message(path) == "Column 'Raf' must hold numbers; found '1,5' in row 1 (line 2 of table.csv). Write decimals with a point."

@@ -13,6 +13,7 @@ import dataclasses
 import json
 import os
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 MIN_ROWS = 30
 MIN_VARIABLES = 2
+MOST_NAMED = 10
+"""Columns that an error lists by name."""
 COUNTERS = ("unnamed:0", "index", "idx", "row", "rows", "rowname", "rownames", "rownumber", "number", "no", "nr", "#", "obs", "observation")
 """What columns that count the rows are called, in small letters and without spaces, dots and underscores."""
 IDENTIFIER = re.compile(r"(?i:(^|.*[^a-z])id)|.*[a-z](Id|ID)")
@@ -371,16 +374,38 @@ def _to_dataset(columns: Columns) -> Dataset:
     """The observational data set of some columns; its values may be missing or infinite."""
     _check_variables(columns.names, columns.place)
     values, categories = np.empty((len(columns.cells[0]), len(columns.names))), []
+    refused: dict[str, DataError] = {}
     for i, (name, cells) in enumerate(zip(columns.names, columns.cells)):
         try:
-            values[:, i] = to_numbers(cells, name, columns.place)
-        except DataError:
-            found = to_categories(cells, name, columns.names, columns.place, order=columns.orders.get(name))
-            if found is None:
-                raise
-            values[:, i] = found[0]
-            categories.append((name, found[1]))
+            values[:, i], levels = _read_column(cells, name, columns)
+        except DataError as error:
+            refused[name] = error
+        else:
+            categories += [(name, levels)] if levels else []
+    if refused:
+        raise _join_errors(refused)
     return dataclasses.replace(Dataset.observational(values, columns.names), categories=tuple(categories))
+
+
+def _join_errors(refused: dict[str, DataError]) -> DataError:
+    """The error of the first column, and which others may be left out with it, lest they be found one after the other."""
+    first, *others = (name for name, error in refused.items() if "--ignore" in str(error) or error is next(iter(refused.values())))
+    if not others or "--ignore" not in str(refused[first]):
+        return refused[first]
+    named = ", ".join(map(repr, others[:MOST_NAMED])) + (f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else "")
+    flag = f" (--ignore {shlex.join([first, *others])} leaves out all of them)" if len(others) <= MOST_NAMED else ""
+    return DataError(f"{refused[first]} So it is with {named}{flag}.")
+
+
+def _read_column(cells: np.ndarray | Sequence[object], name: str, columns: Columns) -> tuple[np.ndarray, tuple[str, ...]]:
+    """(n,) float64, and the categories that these stand for, if they stand for any."""
+    try:
+        return to_numbers(cells, name, columns.place), ()
+    except DataError:
+        found = to_categories(cells, name, columns.names, columns.place, order=columns.orders.get(name))
+        if found is None:
+            raise
+        return found
 
 
 def _check_variables(names: Sequence[str], place: Place) -> None:
