@@ -33,12 +33,12 @@ from seacausal.estimate.parents import GAIN, INLINE, INNER, MOST, copy_parents, 
 from seacausal.estimate.statistics import ROWS_CAP, correlate_features, join_powers
 from seacausal.graph.equivalence import essential_graph, to_probabilities
 
-STAGES = (100, 300, 1_000, 3_000, 10_000)
+STAGES = (100, 300, 1_000, 3_000, 10_000, 30_000)
 """Rows that the penalty is made for, before those that there are."""
 SPARSE = 1_000
 """The stage whose graph is a view of its own: the truth is no sum of cubics, and more rows explain that by further parents."""
-ALIKE = 5
-"""A search with jumps begins from up to four orders, until the two best ends differ in score by less than this many edges cost."""
+CHOOSE, ALIKE = 3_000, 3
+"""The stage up to which a search with jumps goes from several orders, at most four, until the two best scores differ by less than so many edges."""
 JUMPS, MOVES = 50, 2
 """Jumps in the search for a linear graph, a fifth of them with interventions; and variables that jump at once."""
 STAGES_WORK, STAGE_WORK, JUMP_WORK = 2e9, 1e9, 4e8
@@ -168,8 +168,8 @@ def search_graph(
         cost = float(weight @ np.log(graphs[0].variance) + task.penalty * graphs[0].counts.sum())
         return Found(graphs[0].joined, precedence, strength, stage, graphs[0].order), cost, int(task.work[0])
 
-    def anneal(order: np.ndarray, stages: list[int]) -> tuple[list[Found], float, float]:
-        found, cost, work = [], math.inf, 0.0
+    def anneal(order: np.ndarray, stages: list[int], work: float = 0.0) -> tuple[list[Found], float, float]:
+        found, cost = [], math.inf
         for stage in stages:
             if stage > SPARSE and work > most:
                 break
@@ -180,15 +180,18 @@ def search_graph(
         return found, cost, work
 
     most, stages = STAGES_WORK if turns else STAGES_WORK / 10, [stage for stage in STAGES if stage < rows]
-    runs = [anneal(order, stages)]
+    early = [stage for stage in stages if stage <= CHOOSE]
+    runs = [anneal(order, early)]
     others = order[::-1], generator.permutation(order), generator.permutation(order)
-    for start in others if jumps and len(stages) > 1 else ():
-        alike = len(runs) > 1 and runs[1][1] - runs[0][1] < ALIKE * block * penalty / stages[-1]
-        if alike or sum(run[2] for run in runs) > len(runs) * most / 2:
+    for start in others if jumps and len(early) > 1 else ():
+        alike = len(runs) > 1 and runs[1][1] - runs[0][1] < ALIKE * block * penalty / early[-1]
+        if alike or sum(run[2] for run in runs) > most:
             break
-        runs.append(anneal(start, stages[1:]))
+        runs.append(anneal(start, early[1:]))
         runs.sort(key=lambda run: (-run[0][-1].rows, run[1]))
     found, cost, work = runs[0]
+    later, _, work = anneal(found[-1].order if found else order, stages[len(early) :], work)
+    found += later
     if rows <= SPARSE or work <= most:
         one, cost, _ = descend(found[-1].order if found else order, rows, drawn)
         found.append(one)
