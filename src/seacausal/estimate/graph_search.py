@@ -15,7 +15,8 @@ search); the search goes on from there. The penalty is that of the extended BIC 
 
 The surprising choice: the penalty is annealed, as if there were but few rows at first. From a wrong order a large table lets every variable explain
 every other, and the search never gets out: 100 variables with 400 edges and 100,000 rows end 1,300 edges off, or 0 with annealing, in less time.
-One such table in twenty still ends hundreds of edges off, and from another order does not, so that the search begins again until two ends agree.
+One such table in twenty still ends hundreds of edges off, and from another order does not. This shows long before the end, so that the search begins
+with several orders and goes on from the best.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ CHOOSE, ALIKE = 3_000, 3
 JUMPS, MOVES = 50, 2
 """Jumps in the search for a linear graph, a fifth of them with interventions; and variables that jump at once."""
 STAGES_WORK, STAGE_WORK, JUMP_WORK = 2e9, 1e9, 4e8
-"""Multiplications (1e9 take half a second) after which there are no further stages (a tenth of it where no edges are turned, and half of it and there
-is no further start), no further moves in a stage, and no further turns and jumps."""
+"""Multiplications (1e9 take half a second) after which there are no further orders to begin with and no further stages (a tenth of it where no edges
+are turned), no further moves in a stage, and no further turns and jumps."""
 FEW = ("significance", "strength significance", "edge")
 
 
@@ -132,7 +133,7 @@ def search_graph(
     jumps: int = 0,
     turns: bool = False,
 ) -> tuple[Found, Found]:
-    """Search by stages, with jumps from several orders; and turn edges, jump and drop edges in the last stage.
+    """Search by stages, where there are jumps with several orders to begin with; and turn edges, jump and drop edges in the last stage.
 
     Parameters
     ----------

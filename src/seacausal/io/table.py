@@ -1,10 +1,9 @@
 """Any table to a `Dataset`: what a user has comes in, what every later stage relies on goes out, or an error that says what to do.
 
-Choices that may surprise. Columns that number or name the rows are left out unless they are asked for or less than two would stay: those that only
-count from 0 or from 1 and have no name, as the index that pandas or R writes, or one of `COUNTERS`; and those called an id whose entries are distinct
-whole numbers or texts. So is the index of a pandas frame, also within Parquet. Text that spells numbers, as in a frame of strings, is read as
-numbers. What is missing is empty, NaN, NA, N/A, #N/A, null (in any case) or ?. A column of nothing but text of a few kinds holds categories, which
-are numbered; anything else that is no number is an error.
+Choices that may surprise. Columns that number or name the rows (`identifiers`) are left out unless they are asked for or less than two would stay. So
+is the index of a pandas frame, also within Parquet. Text that spells numbers, as in a frame of strings, is read as numbers. What is missing is empty,
+NaN, NA, N/A, #N/A, null (in any case) or ?. A column of nothing but text of a few kinds holds categories, which are numbered; anything else that is
+no number is an error.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +25,7 @@ from seacausal.io.annotated import columns_of_annotated, is_annotated, read_h5ad
 from seacausal.io.categories import to_categories
 from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_numbers
 from seacausal.io.files import existing_file
+from seacausal.io.identifiers import counts_rows, names_rows
 from seacausal.io.interventions import parse_interventions
 from seacausal.io.layout import read_layout_file
 from seacausal.io.names import check_names, suggest
@@ -41,10 +40,6 @@ MIN_ROWS = 30
 MIN_VARIABLES = 2
 MOST_NAMED = 10
 """Columns that an error lists by name."""
-COUNTERS = ("unnamed:0", "index", "idx", "row", "rows", "rowname", "rownames", "rownumber", "number", "no", "nr", "#", "obs", "observation")
-"""What columns that count the rows are called, in small letters and without spaces, dots and underscores."""
-IDENTIFIER = re.compile(r"(?i:(^|.*[^a-z])id)|.*[a-z](Id|ID)")
-"""What columns that name the rows are called: id, patient_id, PassengerId, but not acid or paid."""
 OtherTargets = Literal["error", "drop"]
 
 
@@ -197,7 +192,7 @@ def _choose(table: Columns, chosen: list[str] | None, ignored: list[str], interv
             if name not in table.names and name != interventions:
                 raise DataError(f"`{option}` must name columns of {table.place.label}; found {name!r}. {suggest(name, table.names, kind='columns')}")
     kept = [i for i, name in enumerate(table.names) if (chosen is None or name in chosen) and name not in ignored]
-    counters = [i for i in kept if chosen is None and _names_rows(table.names[i], table.cells[i], table.place)]
+    counters = [i for i in kept if chosen is None and names_rows(table.names[i], table.cells[i], table.place)]
     counters = counters if len(kept) - len(counters) >= MIN_VARIABLES else []
     kept = [i for i in kept if i not in counters]
     left = dataclasses.replace(table, names=tuple(table.names[i] for i in kept), cells=[table.cells[i] for i in kept])
@@ -344,30 +339,10 @@ def _split_interventions(columns: Columns, name: str | None) -> tuple[list[objec
         entries = list(cells.pop(position))
         names = names[:position] + names[position + 1 :]
     counters: tuple[str, ...] = ()
-    if names and not names[0].strip() and _counts_rows(cells[0], place):
+    if names and not names[0].strip() and counts_rows(cells[0], place):
         counters, names, cells = names[:1], names[1:], cells[1:]
     check_names(names, place.label)
     return entries, dataclasses.replace(columns, names=names, cells=cells), counters
-
-
-def _names_rows(name: str, cells: np.ndarray | Sequence[object], place: Place) -> bool:
-    """Whether a column that is called so numbers or names the rows."""
-    if IDENTIFIER.fullmatch(name.strip()) is None:
-        return re.sub(r"[ _.]", "", name.lower()) in COUNTERS and _counts_rows(cells, place)
-    try:
-        numbers = to_numbers(cells, "", place)
-    except DataError:
-        return all(isinstance(cell, str) for cell in cells) and len(set(cells)) == len(cells)
-    return bool((numbers == np.rint(numbers)).all()) and len(np.unique(numbers)) == len(numbers)
-
-
-def _counts_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:
-    """Whether a column is 0, 1, 2, ... or 1, 2, 3, ..."""
-    try:
-        numbers = to_numbers(cells, "", place)
-    except DataError:
-        return False
-    return any(np.array_equal(numbers, np.arange(start, start + len(numbers))) for start in (0, 1))
 
 
 def _to_dataset(columns: Columns) -> Dataset:
