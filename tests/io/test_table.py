@@ -262,7 +262,12 @@ def test_numbers_of_rows_are_left_out_unless_asked_for_or_called_otherwise(tmp_p
 
 def test_identifiers_are_left_out(tmp_path):
     frame = pd.DataFrame(random_values(d=2), columns=["a", "b"])
-    for name, cells in {"id": range(36, 0, -1), "Patient ID": range(7, 187, 5), "cellID": [f"c{i}" for i in range(36)]}.items():
+    for name, cells in {
+        "id": range(36, 0, -1),
+        "Patient ID": range(7, 187, 5),
+        "cellID": [f"c{i}" for i in range(36)],
+        "subjectid": range(36),
+    }.items():
         named = frame.assign(**{name: cells})
         named.to_csv(tmp_path / "t.csv", index=False)
         for source in (named, tmp_path / "t.csv"):

@@ -15,8 +15,8 @@ from seacausal.io.cells import Place, to_numbers
 
 COUNTERS = ("unnamed:0", "index", "idx", "row", "rows", "rowname", "rownames", "rownumber", "number", "no", "nr", "#", "obs", "observation")
 """What columns that count the rows are called, in small letters and without spaces, dots and underscores."""
-IDENTIFIER = re.compile(r"(?i:(^|.*[^a-z])id)|.*[a-z](Id|ID)")
-"""What columns that name the rows are called: id, patient_id, PassengerId, but not acid or paid."""
+IDENTIFIER = re.compile(r"(?i:(.*[^a-z]|case|cell|patient|person|record|row|sample|subject|user|)id)|.*[a-z](Id|ID)")
+"""What columns that name the rows are called: id, patient_id, PassengerId, sampleid, but not acid or paid."""
 
 
 def names_rows(name: str, cells: np.ndarray | Sequence[object], place: Place) -> bool:
