@@ -180,6 +180,8 @@ def test_config_file_lies_between_defaults_and_flags(table, tmp_path, capsys):
         ('threshold = "high"\n', "threshold"),
         ("columns = []\n", "must hold something; found nothing for 'columns'"),
         ('interventions = "-dose"\n', "found '-dose', which is none"),
+        ('ignore = ["-dose"]\n', "found '-dose'"),
+        ('ignore = ["a", "-dose"]\n', "must not begin with a dash; found '-dose'"),
         (None, "must be a readable file"),
     ],
 )

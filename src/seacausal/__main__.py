@@ -11,8 +11,6 @@ from seacausal.report.painter import start_ahead
 
 def run() -> None:
     """The process behind the command: `main`, with the garbage collector kept from going through every module at start and end (0.4 s)."""
-    if sys.argv[1:2] in (["discover"], ["demo"]) and not {"-h", "--help"} & set(sys.argv):
-        start_ahead()
     gc.set_threshold(100_000, 50, 50)
     # numba imports scipy, where it is installed, to offer np.linalg inside kernels (0.15 s). Ours use none, and this process runs nothing else.
     sys.modules["scipy.linalg.cython_blas"] = None  # type: ignore[assignment]
@@ -23,13 +21,16 @@ def run() -> None:
         else:
             stream.reconfigure(errors="backslashreplace")
     try:
+        if sys.argv[1:2] in (["discover"], ["demo"]) and not {"-h", "--help"} & set(sys.argv):
+            start_ahead()
         from seacausal.cli import main
 
         status = main()
         sys.stdout.flush()
     except KeyboardInterrupt:
         sys.stderr.write("seacausal: interrupted\n")
-        status = 130
+        sys.stderr.flush()
+        os._exit(130)  # threads may wait for a lock that the interrupted one held
     except BrokenPipeError:  # whoever read has gone, as with `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = 0

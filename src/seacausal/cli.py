@@ -113,13 +113,17 @@ def _to_flags(table: dict[str, Any], kind: Any, label: str) -> list[str]:
             raise DataError(f"Keys of '{label}' must be options; found {key!r}. The options are {', '.join(known)}.")
         if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(v, (dict, list)) for v in value)):
             raise DataError(f"Options in '{label}' must be plain values; found a table for {key!r}. Write {key} = ...")
-        if value == []:
+        listed = list(map(str, value)) if isinstance(value, list) else [str(value)]
+        if not listed:
             raise DataError(f"Lists in '{label}' must hold something; found nothing for {key!r}. Leave it out.")
+        dashes = [entry for entry in listed if entry.startswith("-")]
+        if len(listed) > 1 and dashes:
+            raise DataError(f"Entries of longer lists in '{label}' must not begin with a dash; found {dashes[0]!r} for {key!r}. Rename it.")
         dashed = key.replace("_", "-")
         if isinstance(value, bool):
             flags.append(f"--{dashed}" if value else f"--no-{dashed}")
         else:
-            flags += [f"--{dashed}", *map(str, value)] if isinstance(value, list) else [f"--{dashed}={value}"]
+            flags += [f"--{dashed}={listed[0]}"] if len(listed) == 1 else [f"--{dashed}", *listed]
     return flags
 
 

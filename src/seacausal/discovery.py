@@ -125,7 +125,7 @@ def discover(
         dataset = keep_finite(data, Place("the data set"), missing=missing, seed=settings.seed)
     else:
         dataset = read_table(data, **reading, missing=missing, seed=settings.seed)
-    known = None if knowledge is None else read_knowledge(knowledge, dataset.names)
+    known = None if knowledge is None else read_knowledge(knowledge, dataset.names, dataset.counters)
     seconds = {"read": time.perf_counter() - started}
     settings = _settle(settings, network, len(dataset.names))
     direct, views, spent, subsets = _infer(dataset, settings, network, begin)

@@ -216,8 +216,15 @@ def test_all_columns_of_text_are_named_at_once():
     assert "So it is with" not in first
     other = message(frame.with_columns(b=pl.col("note"), **{"a name": pl.col("note")}))
     assert other == f"{first} So it is with 'b', 'a name' (--ignore note b 'a name' leaves out all of them)."
-    many = message(frame.with_columns(pl.col("note").alias(f"t{i}") for i in range(12)))
-    assert many == f"{first} So it is with {', '.join(repr(f't{i}') for i in range(10))} and 2 more."
+    names = [f"t{i}" for i in range(12)]
+    many = message(frame.with_columns(pl.col("note").alias(name) for name in names))
+    listed = ", ".join(map(repr, names[:10]))
+    assert many == f"{first} So it is with {listed} and 2 more (--ignore note {' '.join(names)} leaves out all of them)."
+    dashed = message(frame.with_columns(pl.col("note").alias("-b")))
+    assert dashed == f"{first} So it is with '-b'."
+    typo = ["1.5"] * 39 + ["unknown"]
+    guide = ["c"] * 20 + ["tN"] * 19 + ["x"]
+    assert message(frame.with_columns(age=pl.Series(typo), guide=pl.Series(guide))) == first
 
 
 def test_decimal_commas(table):

@@ -88,3 +88,9 @@ def test_other_sources_are_refused(tmp_path):
     with pytest.raises(DataError, match="must be TOML in UTF-8"):
         read_knowledge(tmp_path / "deep.toml", NAMES)
     assert not read_knowledge({"tiers": [], "required": []}, NAMES).forbidden.any()
+
+
+def test_an_identifier_that_was_left_out_is_said_to_be():
+    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((40, 2)), columns=["a", "b"]).assign(id=range(40))
+    with pytest.raises(DataError, match="found 'id'\\. It names the rows and was left out"):
+        seacausal.discover(frame, knowledge={"tiers": [["id"], ["a", "b"]]})

@@ -239,7 +239,10 @@ def test_row_numbers_that_pandas_or_r_wrote_are_left_out(table, tmp_path):
         assert found.names == ("a", "b", "c")
         assert found.counters in (("",), ("Unnamed: 0",))
         np.testing.assert_array_equal(found.values, values)
-    frame.set_index(np.arange(36) * 2).to_csv(tmp_path / "other.csv")
+    for rows in (np.arange(36) * 2, [f"car {i}" for i in range(36)], np.random.default_rng(0).permutation(36)):
+        frame.set_index(pd.Index(rows)).to_csv(tmp_path / "other.csv")
+        assert read_table(tmp_path / "other.csv").names == read_table(pd.read_csv(tmp_path / "other.csv")).names == ("a", "b", "c")
+    frame.set_index(np.arange(36) // 2).to_csv(tmp_path / "other.csv")
     text = message(tmp_path / "other.csv")
     assert text.startswith("Every column of other.csv must have a name; column 1 has none.")
     assert "to_csv(..., index=False)" in text
@@ -262,17 +265,15 @@ def test_numbers_of_rows_are_left_out_unless_asked_for_or_called_otherwise(tmp_p
 
 def test_identifiers_are_left_out(tmp_path):
     frame = pd.DataFrame(random_values(d=2), columns=["a", "b"])
-    for name, cells in {
-        "id": range(36, 0, -1),
-        "Patient ID": range(7, 187, 5),
-        "cellID": [f"c{i}" for i in range(36)],
-        "subjectid": range(36),
-    }.items():
+    texts, missing = [f"c{i}" for i in range(36)], [None, *range(1, 36)]
+    held = {"id": range(36, 0, -1), "Patient ID": range(7, 187, 5), "cellID": texts, "subjectid": np.arange(36) // 2, "user_id": missing}
+    for name, cells in held.items():
         named = frame.assign(**{name: cells})
         named.to_csv(tmp_path / "t.csv", index=False)
         for source in (named, tmp_path / "t.csv"):
             assert (read_table(source).names, read_table(source).counters) == (("a", "b"), (name,))
     assert read_table(frame[["a"]].assign(id=range(36))).names == ("a", "id")
+    assert read_table(frame.assign(store_id=np.arange(36) // 4)).names == ("a", "b", "store_id")
 
 
 def test_numpy_and_npz_import_no_frame_library(tmp_path):

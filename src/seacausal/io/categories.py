@@ -36,15 +36,10 @@ def to_categories(
         If it is one but for a category that occurs once, which is taken for a typo; or has more than `CATEGORIES`, though fewer than half as many
         as there are rows.
     """
-    if not all(isinstance(cell, str) or is_missing(cell) for cell in cells):
+    if not is_text(cells, names):
         return None
     held = [None if is_missing(cell) else str(cell).strip() for cell in cells]
     counts = Counter(cell for cell in held if cell is not None)
-    if not counts or any(map(is_number, counts)):
-        return None
-    known = {name.strip() for name in names}
-    if any(part.strip() in known for level in counts for part in split_entry(level, known)):
-        return None
     if len(counts) > max(CATEGORIES, len(held) / 2):
         return None
     if len(counts) > CATEGORIES:
@@ -60,6 +55,15 @@ def to_categories(
         )
     levels = tuple(sorted(counts, key=_by_number) if order is None else (level for level in map(str.strip, order) if level in counts))
     return np.array([np.nan if cell is None else float(levels.index(cell)) for cell in held]), levels
+
+
+def is_text(cells: np.ndarray | Sequence[object], names: Sequence[str]) -> bool:
+    """Whether all cells that hold a value are text that spells no number and names no variable."""
+    if not all(isinstance(cell, str) or is_missing(cell) for cell in cells):
+        return False
+    kinds = {str(cell).strip() for cell in cells if not is_missing(cell)}
+    known = {name.strip() for name in names}
+    return bool(kinds) and not any(is_number(kind) or any(part.strip() in known for part in split_entry(kind, known)) for kind in kinds)
 
 
 def _by_number(level: str) -> list[tuple[str, float]]:

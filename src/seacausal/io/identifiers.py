@@ -1,4 +1,4 @@
-"""Columns that number or name the rows: no variables, and as independent noise they would make the answer for the others worse.
+"""Columns that number or name the rows, or whom these belong to: no variables, and they would make the answer for the others worse.
 
 They are told by what they are called and by what they hold, for a rank that counts the rows of a sorted table may be a variable.
 """
@@ -11,23 +11,49 @@ from collections.abc import Sequence
 import numpy as np
 
 from seacausal.errors import DataError
-from seacausal.io.cells import Place, to_numbers
+from seacausal.io.categories import CATEGORIES
+from seacausal.io.cells import Place, is_missing, to_numbers
 
-COUNTERS = ("unnamed:0", "index", "idx", "row", "rows", "rowname", "rownames", "rownumber", "number", "no", "nr", "#", "obs", "observation")
+COUNTERS = (
+    "index",
+    "idx",
+    "level0",
+    "row",
+    "rows",
+    "rowname",
+    "rownames",
+    "rownumber",
+    "number",
+    "no",
+    "nr",
+    "sno",
+    "srno",
+    "#",
+    "obs",
+    "observation",
+)
 """What columns that count the rows are called, in small letters and without spaces, dots and underscores."""
-IDENTIFIER = re.compile(r"(?i:(.*[^a-z]|case|cell|patient|person|record|row|sample|subject|user|)id)|.*[a-z](Id|ID)")
-"""What columns that name the rows are called: id, patient_id, PassengerId, sampleid, but not acid or paid."""
+WHOSE = "case|cell|customer|employee|gu|order|p|participant|patient|person|record|row|sample|student|subject|transaction|u|user|uu"
+IDENTIFIER = re.compile(rf"(?i:(.*[^a-z]|{WHOSE}|)id|unnamed: [\d.]+|\.\.\.1|)|.*[a-z](Id|ID)")
+"""What columns that name the rows are called, if they are called anything: id, patient_id, PassengerId, sampleid, but not acid or paid."""
 
 
 def names_rows(name: str, cells: np.ndarray | Sequence[object], place: Place) -> bool:
-    """Whether a column that is called so numbers or names the rows."""
+    """Whether a column that is called so numbers or names the rows, or whom every few of them belong to.
+
+    It does by whole numbers or texts, of more than `CATEGORIES` kinds and at least one for ten rows; without a name, one for each.
+    """
     if IDENTIFIER.fullmatch(name.strip()) is None:
         return re.sub(r"[ _.]", "", name.lower()) in COUNTERS and counts_rows(cells, place)
     try:
         numbers = to_numbers(cells, "", place)
     except DataError:
-        return all(isinstance(cell, str) for cell in cells) and len(set(cells)) == len(cells)
-    return bool((numbers == np.rint(numbers)).all()) and len(np.unique(numbers)) == len(numbers)
+        held = [cell for cell in cells if not is_missing(cell)]
+        kinds = len(set(map(str, held))) if all(isinstance(cell, str) for cell in held) else 0
+    else:
+        held = numbers[np.isfinite(numbers)]
+        kinds = len(np.unique(held)) if (held == np.rint(held)).all() else 0
+    return kinds > CATEGORIES and kinds >= (len(cells) / 10 if name.strip() else len(cells))
 
 
 def counts_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:

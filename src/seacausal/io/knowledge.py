@@ -25,13 +25,15 @@ ANY = "*"
 """Stands for every variable in a forbidden edge."""
 
 
-def read_knowledge(source: str | os.PathLike[str] | Mapping[str, Any], names: Sequence[str]) -> Knowledge:
+def read_knowledge(source: str | os.PathLike[str] | Mapping[str, Any], names: Sequence[str], left_out: Sequence[str] = ()) -> Knowledge:
     """Background knowledge of the variables `names`.
 
     Parameters
     ----------
     source
         A TOML file or a mapping with some of `KEYS`: lists of names, for edges of two, the cause first.
+    left_out
+        Columns that are no variables because they name the rows.
 
     Raises
     ------
@@ -51,7 +53,12 @@ def read_knowledge(source: str | os.PathLike[str] | Mapping[str, Any], names: Se
 
     def find(name: str, key: str) -> int:
         if name not in index:
-            raise DataError(f"Names in {key!r} of {label} must be variables; found {name!r}. {suggest(name, names, kind='variables')}")
+            why = (
+                "It names the rows and was left out; `columns` keeps all that it is given."
+                if name in left_out
+                else suggest(name, names, kind="variables")
+            )
+            raise DataError(f"Names in {key!r} of {label} must be variables; found {name!r}. {why}")
         return index[name]
 
     required, forbidden, tier = np.zeros((d, d), bool), np.zeros((d, d), bool), np.full(d, -1)

@@ -22,10 +22,10 @@ import numpy as np
 from seacausal.data import Dataset
 from seacausal.errors import DataError
 from seacausal.io.annotated import columns_of_annotated, is_annotated, read_h5ad
-from seacausal.io.categories import to_categories
+from seacausal.io.categories import is_text, to_categories
 from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_numbers
 from seacausal.io.files import existing_file
-from seacausal.io.identifiers import counts_rows, names_rows
+from seacausal.io.identifiers import names_rows
 from seacausal.io.interventions import parse_interventions
 from seacausal.io.layout import read_layout_file
 from seacausal.io.names import check_names, suggest
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MIN_ROWS = 30
 MIN_VARIABLES = 2
 MOST_NAMED = 10
-"""Columns that an error lists by name."""
+"""Columns that an error lists by name in a sentence."""
 OtherTargets = Literal["error", "drop"]
 
 
@@ -339,7 +339,7 @@ def _split_interventions(columns: Columns, name: str | None) -> tuple[list[objec
         entries = list(cells.pop(position))
         names = names[:position] + names[position + 1 :]
     counters: tuple[str, ...] = ()
-    if names and not names[0].strip() and counts_rows(cells[0], place):
+    if names and not names[0].strip() and names_rows("", cells[0], place):
         counters, names, cells = names[:1], names[1:], cells[1:]
     check_names(names, place.label)
     return entries, dataclasses.replace(columns, names=names, cells=cells), counters
@@ -358,18 +358,21 @@ def _to_dataset(columns: Columns) -> Dataset:
         else:
             categories += [(name, levels)] if levels else []
     if refused:
-        raise _join_errors(refused)
+        raise _join_errors(refused, columns)
     return dataclasses.replace(Dataset.observational(values, columns.names), categories=tuple(categories))
 
 
-def _join_errors(refused: dict[str, DataError]) -> DataError:
+def _join_errors(refused: dict[str, DataError], columns: Columns) -> DataError:
     """The error of the first column, and which others may be left out with it, lest they be found one after the other."""
-    first, *others = (name for name, error in refused.items() if "--ignore" in str(error) or error is next(iter(refused.values())))
-    if not others or "--ignore" not in str(refused[first]):
+    cells = dict(zip(columns.names, columns.cells))
+    first, *others = (name for k, name in enumerate(refused) if not k or is_text(cells[name], columns.names))
+    if not others or not is_text(cells[first], columns.names):
         return refused[first]
     named = ", ".join(map(repr, others[:MOST_NAMED])) + (f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else "")
-    flag = f" (--ignore {shlex.join([first, *others])} leaves out all of them)" if len(others) <= MOST_NAMED else ""
-    return DataError(f"{refused[first]} So it is with {named}{flag}.")
+    plain = not any(name.startswith("-") for name in (first, *others))
+    return DataError(
+        f"{refused[first]} So it is with {named}{f' (--ignore {shlex.join([first, *others])} leaves out all of them)' if plain else ''}."
+    )
 
 
 def _read_column(cells: np.ndarray | Sequence[object], name: str, columns: Columns) -> tuple[np.ndarray, tuple[str, ...]]:
