@@ -189,7 +189,7 @@ def search_graph(
         if alike or sum(run[2] for run in runs) > most:
             break
         runs.append(anneal(start, early[1:]))
-        runs.sort(key=lambda run: (-run[0][-1].rows, run[1]))
+        runs.sort(key=lambda run: (-run[0][-1].rows, round(run[1] / GAIN)))  # of those that differ by rounding errors alone the first
     found, cost, work = runs[0]
     later, _, work = anneal(found[-1].order if found else order, stages[len(early) :], work)
     found += later
