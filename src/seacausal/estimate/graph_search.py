@@ -174,7 +174,7 @@ def search_graph(
         for stage in stages:
             if stage > SPARSE and work > most:
                 break
-            one, cost, spent = descend(order, stage, drawn[:0])
+            one, cost, spent = descend(order, stage, drawn if stage == rows else drawn[:0])
             work += spent
             order = one.order
             found.append(one)
@@ -190,12 +190,9 @@ def search_graph(
             break
         runs.append(anneal(start, early[1:]))
         runs.sort(key=lambda run: (-run[0][-1].rows, round(run[1] / GAIN)))  # of those that differ by rounding errors alone the first
-    found, cost, work = runs[0]
-    later, _, work = anneal(found[-1].order if found else order, stages[len(early) :], work)
+    found, _, work = runs[0]
+    later, cost, _ = anneal(found[-1].order if found else order, [*stages[len(early) :], rows], work)
     found += later
-    if rows <= SPARSE or work <= most:
-        one, cost, _ = descend(found[-1].order if found else order, rows, drawn)
-        found.append(one)
     while turns and found[-1].rows == rows:
         parted = drop_line(matrices[0, ::block, ::block], found[-1].graph, found[-1].order, penalty / rows)
         if parted is None:

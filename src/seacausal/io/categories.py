@@ -36,10 +36,10 @@ def to_categories(
         If it is one but for a category that occurs once, which is taken for a typo; or has more than `CATEGORIES`, though fewer than half as many
         as there are rows.
     """
-    if not is_text(cells, names):
+    counts = count_texts(cells, names)
+    if not counts:
         return None
     held = [None if is_missing(cell) else str(cell).strip() for cell in cells]
-    counts = Counter(cell for cell in held if cell is not None)
     if len(counts) > max(CATEGORIES, len(held) / 2):
         return None
     if len(counts) > CATEGORIES:
@@ -57,13 +57,15 @@ def to_categories(
     return np.array([np.nan if cell is None else float(levels.index(cell)) for cell in held]), levels
 
 
-def is_text(cells: np.ndarray | Sequence[object], names: Sequence[str]) -> bool:
-    """Whether all cells that hold a value are text that spells no number and names no variable."""
+def count_texts(cells: np.ndarray | Sequence[object], names: Sequence[str]) -> Counter[str]:
+    """How often each text occurs; nothing unless all cells that hold a value are text that spells no number and names no variable."""
     if not all(isinstance(cell, str) or is_missing(cell) for cell in cells):
-        return False
-    kinds = {str(cell).strip() for cell in cells if not is_missing(cell)}
+        return Counter()
+    counts = Counter(str(cell).strip() for cell in cells if not is_missing(cell))
     known = {name.strip() for name in names}
-    return bool(kinds) and not any(is_number(kind) or any(part.strip() in known for part in split_entry(kind, known)) for kind in kinds)
+    if any(is_number(kind) or any(part.strip() in known for part in split_entry(kind, known)) for kind in counts):
+        return Counter()
+    return counts
 
 
 def _by_number(level: str) -> list[tuple[str, float]]:

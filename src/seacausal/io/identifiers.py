@@ -44,7 +44,7 @@ def names_rows(name: str, cells: np.ndarray | Sequence[object], place: Place) ->
     It does by whole numbers or texts, of more than `CATEGORIES` kinds and at least one for ten rows; without a name, one for each.
     """
     if IDENTIFIER.fullmatch(name.strip()) is None:
-        return re.sub(r"[ _.]", "", name.lower()) in COUNTERS and counts_rows(cells, place)
+        return re.sub(r"[ _.]", "", name.lower()) in COUNTERS and _counts_rows(cells, place)
     try:
         numbers = to_numbers(cells, "", place)
     except DataError:
@@ -56,7 +56,7 @@ def names_rows(name: str, cells: np.ndarray | Sequence[object], place: Place) ->
     return kinds > CATEGORIES and kinds >= (len(cells) / 10 if name.strip() else len(cells))
 
 
-def counts_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:
+def _counts_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:
     """Whether a column is 0, 1, 2, ... or 1, 2, 3, ..."""
     try:
         numbers = to_numbers(cells, "", place)

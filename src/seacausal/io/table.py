@@ -22,7 +22,7 @@ import numpy as np
 from seacausal.data import Dataset
 from seacausal.errors import DataError
 from seacausal.io.annotated import columns_of_annotated, is_annotated, read_h5ad
-from seacausal.io.categories import is_text, to_categories
+from seacausal.io.categories import count_texts, to_categories
 from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_numbers
 from seacausal.io.files import existing_file
 from seacausal.io.identifiers import names_rows
@@ -365,8 +365,8 @@ def _to_dataset(columns: Columns) -> Dataset:
 def _join_errors(refused: dict[str, DataError], columns: Columns) -> DataError:
     """The error of the first column, and which others may be left out with it, lest they be found one after the other."""
     cells = dict(zip(columns.names, columns.cells))
-    first, *others = (name for k, name in enumerate(refused) if not k or is_text(cells[name], columns.names))
-    if not others or not is_text(cells[first], columns.names):
+    first, *others = (name for k, name in enumerate(refused) if not k or count_texts(cells[name], columns.names))
+    if not others or not count_texts(cells[first], columns.names):
         return refused[first]
     named = ", ".join(map(repr, others[:MOST_NAMED])) + (f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else "")
     plain = not any(name.startswith("-") for name in (first, *others))
