@@ -54,10 +54,12 @@ def assert_same(first, second):
         assert torch.equal(first[0][name], second[0][name]), name
 
 
-def test_stopped_and_resumed_equals_one_run(tmp_path):
-    whole = state(train(TINY, tmp_path / "whole"))
-    train(TINY, tmp_path / "parts", until=3)
-    assert_same(whole, state(train(TINY, tmp_path / "parts", resume=True)))
+@pytest.mark.parametrize("uses", [1, 2])
+def test_stopped_and_resumed_equals_one_run(tmp_path, uses):
+    config = replace(TINY, uses=uses)
+    whole = state(train(config, tmp_path / "whole"))
+    train(config, tmp_path / "parts", until=3)
+    assert_same(whole, state(train(config, tmp_path / "parts", resume=True)))
     losses = [line.split(",")[::3] for line in (tmp_path / "whole" / "log.csv").read_text().splitlines()]
     resumed = [line.split(",")[::3] for line in (tmp_path / "parts" / "log.csv").read_text().splitlines()]
     assert losses == resumed
@@ -182,9 +184,11 @@ def test_a_loss_that_is_no_number_keeps_the_minibatch(tmp_path, monkeypatch):
     assert not (tmp_path / "last.safetensors").exists()
 
 
-def test_unknown_devices_are_refused(tmp_path):
+def test_unknown_devices_and_no_use_of_the_data_are_refused(tmp_path):
     with pytest.raises(DataError, match="found 'abacus'"):
         train(TINY, tmp_path / "run", device="abacus")
+    with pytest.raises(DataError, match="`uses` must be at least 1; found 0"):
+        train(replace(TINY, uses=0), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -196,6 +200,19 @@ def test_minibatches_are_functions_of_their_numbers():
     assert torch.equal(first[1], again[1])
     assert first[0]["channels"].shape == other[0]["channels"].shape
     assert not torch.equal(first[0]["channels"], other[0]["channels"])
+
+
+def test_data_sets_are_shown_several_times_with_other_groups():
+    draw = partial(draw_minibatch, 1, sizes=(Size(5, 30, 2, 1.0),), domain=TINY.domain, uses=3)
+    memory = {}
+    shown = [draw(step, 0, 1, memory=memory) for step in range(12)]
+    new = [torch.equal(one[1], draw_minibatch(1, step, 0, 1, sizes=(Size(5, 30, 2, 1.0),), domain=TINY.domain)[1]) for step, one in enumerate(shown)]
+    assert new == [True, False, False] * 4
+    origins = [next(k for k, first in enumerate(shown) if torch.equal(first[1], one[1])) for one in shown]
+    assert set(origins) == set(memory) == {0, 3, 6, 9}
+    assert origins[1:3] == [0, 0]
+    assert not torch.equal(shown[0][0]["channels"], shown[1][0]["channels"])
+    assert all(torch.equal(draw(step, 0, 1)[0]["channels"], shown[step][0]["channels"]) for step in (0, 5, 11))
 
 
 def test_classes_say_which_way_an_edge_goes():
@@ -419,7 +436,7 @@ def test_the_paper_preset_reads_one_statistic_and_one_algorithm(statistic, algor
     """The marks are the algorithm's own on the subsets' rows; the inverse covariance is in the data's units."""
     preset = choose_preset(replace(PAPER, statistic=statistic, algorithm=algorithm))
     dataset = simulate_dataset(Simulation(variables=7, edges=9, targets=3, regime_rows=100), generator=np.random.default_rng(2))
-    tokens = preset.view(dataset, 12, generator=np.random.default_rng(0))
+    tokens = preset.show(preset.view(dataset, 12, generator=np.random.default_rng(0)), generator=np.random.default_rng(1))
     views = view_marginals(dataset, 12, algorithm=algorithm, statistic=statistic, seed=int(np.random.default_rng(0).integers(2**31)))
     expected = {
         "inverse-covariance": np.arcsinh(np.linalg.inv(np.cov(dataset.values.T, bias=True))),

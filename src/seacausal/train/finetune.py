@@ -122,8 +122,12 @@ class Adapted:
         return self.inner.draw_subsets(d, generator=generator)
 
     def view(self, dataset: Dataset, subsets: int, *, generator: np.random.Generator) -> Any:
-        """One example."""
+        """What there is to see of a data set."""
         return self.inner.view(dataset, subsets, generator=generator)
+
+    def show(self, example: Any, *, generator: np.random.Generator) -> Any:
+        """What the network sees of it this time."""
+        return self.inner.show(example, generator=generator)
 
     def collate(self, examples: Sequence[Any]) -> dict[str, np.ndarray]:
         """The network's arguments."""

@@ -82,6 +82,8 @@ class TrainConfig:
     """How wide they are."""
     dropped: float = 1.0
     """How often groups of channels of `base` are switched off, over `presets.DROPPED`."""
+    uses: int = 1
+    """How often a data set is shown on average; each time other groups of channels are switched off, or other embeddings drawn."""
 
 
 def train(
@@ -103,13 +105,15 @@ def train(
     Raises
     ------
     DataError
-        If `folder` already holds a run and `resume` is not set, or there is no such device.
+        If `folder` already holds a run and `resume` is not set, `uses` is below 1, or there is no such device.
     CheckpointError
         If there is nothing to resume, or it is a run of something else.
     TrainingError
         If the loss is no number any more; the minibatch is kept in `failed.npz`.
     """
     _check_device(device)
+    if config.uses < 1:
+        raise DataError(f"`uses` must be at least 1; found {config.uses}. Correct the recipe.")
     preset = preset or choose_preset(config)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "last.safetensors"
@@ -201,7 +205,8 @@ class _Run:
         self.rank, self.config, self.preset, self.path, self.device = rank, config, preset, path, device
         torch.manual_seed(config.seed)
         self.model = preset.build().to(device)
-        self.draw = partial(draw_minibatch, config.seed, sizes=config.sizes, domain=config.domain, preset=preset)
+        fresh = partial(draw_minibatch, config.seed, sizes=config.sizes, domain=config.domain, preset=preset)
+        self.draw = partial(fresh, uses=config.uses, memory={})
         self.parameters = {name: value for name, value in self.model.named_parameters() if value.requires_grad}
         self.optimizer = torch.optim.AdamW(self.parameters.values(), lr=config.learning_rate, weight_decay=config.weight_decay, betas=(0.9, 0.98))
         self.average = {name: value.detach().clone() for name, value in self.parameters.items()}
@@ -215,7 +220,7 @@ class _Run:
         self.losses: list[Tensor] = []
         self.validation = None
         if config.validate_every:
-            self.validation = Validation(self.draw, config.validation, rank, config.workers)
+            self.validation = Validation(fresh, config.validation, rank, config.workers)
 
     @property
     def late(self) -> bool:

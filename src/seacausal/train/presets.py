@@ -59,7 +59,11 @@ class Preset(Protocol):
         ...
 
     def view(self, dataset: Dataset, subsets: int, *, generator: np.random.Generator) -> Any:
-        """One example; None if a column does not vary."""
+        """What there is to see of a data set; None if a column does not vary."""
+        ...
+
+    def show(self, example: Any, *, generator: np.random.Generator) -> Any:
+        """What the network sees of it this time."""
         ...
 
     def collate(self, examples: Sequence[Any]) -> dict[str, np.ndarray]:
@@ -92,13 +96,15 @@ class BasePreset:
         """From four to five for each variable, small numbers more often."""
         return int(log_uniform(4, 4 + 5 * d, generator=generator))
 
-    def view(self, dataset: Dataset, subsets: int, *, generator: np.random.Generator) -> np.ndarray | None:
-        """(d, d, c) float32 channels."""
+    def view(self, dataset: Dataset, subsets: int, *, generator: np.random.Generator) -> tuple[dict[str, np.ndarray], int] | None:
+        """(d, d) channels by name, and how many rows they are of."""
         views = view_dataset(dataset, subsets, seed=int(generator.integers(2**31)), jumps=JUMPS, **self.options)
-        if not views.kept.all():
-            return None
+        return (views.channels, views.rows) if views.kept.all() else None
+
+    def show(self, example: tuple[dict[str, np.ndarray], int], *, generator: np.random.Generator) -> np.ndarray:
+        """(d, d, c) float32 channels, without some groups."""
         groups = {group for group in GROUPS if generator.random() >= self.dropped * DROPPED[group]} or set(GROUPS)
-        return encode(views.channels, views.rows, groups)
+        return encode(*example, groups)
 
     def collate(self, examples: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         """`channels` (b, d, d, c)."""
@@ -136,15 +142,20 @@ class PaperPreset:
         """Uniformly from `SUBSETS`."""
         return int(generator.integers(SUBSETS[0], SUBSETS[1] + 1))
 
-    def view(self, dataset: Dataset, subsets: int, *, generator: np.random.Generator) -> Tokens | None:
-        """Tokens, with embeddings drawn anew."""
+    def view(self, dataset: Dataset, subsets: int, *, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """(d, d) statistic, (t, k) subsets and their (t, k, k) marks."""
         seed = int(generator.integers(2**31))
         views = view_marginals(dataset, subsets, algorithm=self.algorithm, statistic=self.statistic, seed=seed)
         if not views.kept.all() or views.local is None:
             return None
         variables, estimates = views.local
+        return views.channels[self.statistic], variables, estimates.marks
+
+    def show(self, example: tuple[np.ndarray, np.ndarray, np.ndarray], *, generator: np.random.Generator) -> Tokens:
+        """Tokens, with embeddings drawn anew."""
+        statistic, variables, marks = example
         tables = self.model.variables, self.model.subsets
-        return make_tokens(views.channels[self.statistic], self.statistic, variables, estimates.marks, tables=tables, generator=generator)
+        return make_tokens(statistic, self.statistic, variables, marks, tables=tables, generator=generator)
 
     def collate(self, examples: Sequence[Tokens]) -> dict[str, np.ndarray]:
         """As `tokens.join_tokens` says."""
