@@ -12,6 +12,7 @@ from seacausal.aggregate.axial import Paper, PaperConfig
 from seacausal.aggregate.export_axial import export_paper
 from seacausal.aggregate.network import FOLDER, PaperNetwork
 from seacausal.graph.metrics import score_average_precision
+from seacausal.train.release import write_network
 from seacausal.views import view_marginals
 
 
@@ -20,7 +21,7 @@ def write_weights(path, algorithm="fci", statistic="inverse-covariance"):
     model = Paper(PaperConfig(width=16, blocks=2, heads=2, hidden=16, variables=12, subsets=120))
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, 0, 0.3)
-    path.write_bytes(export_paper(model.eval(), algorithm, statistic))
+    write_network(path, model, export_paper(model.eval(), algorithm, statistic))
     return path
 
 

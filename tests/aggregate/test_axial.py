@@ -7,6 +7,7 @@ from seacausal.aggregate.export_axial import export_paper
 from seacausal.aggregate.network import Network, PaperNetwork, load_weights
 from seacausal.aggregate.tokens import PADDING, Tokens, join_tokens, make_tokens
 from seacausal.errors import CheckpointError, DataError
+from seacausal.train.release import write_network
 
 SMALL = {"width": 16, "blocks": 2, "heads": 4, "hidden": 8, "variables": 30, "subsets": 40}
 
@@ -189,7 +190,7 @@ def test_more_than_there_are_embeddings_are_refused(d, t, what):
 def test_onnx_equals_torch(d, t, tmp_path):
     model, tokens = build(width=32).float(), draw(d, t)
     path = tmp_path / "net.onnx"
-    path.write_bytes(export_paper(model, "gies", "correlation"))
+    write_network(path, model, export_paper(model, "gies", "correlation"))
     inputs = {name: torch.from_numpy(array) for name, array in join_tokens([tokens]).items()}
     with torch.no_grad():
         expected = model(**inputs)[0].numpy()
@@ -200,7 +201,8 @@ def test_onnx_equals_torch(d, t, tmp_path):
 
 def test_files_say_what_they_hold(tmp_path):
     path = tmp_path / "net.onnx"
-    path.write_bytes(export_paper(build().float(), "gies", "correlation"))
+    model = build().float()
+    write_network(path, model, export_paper(model, "gies", "correlation"))
     network = load_weights(str(path))
     assert isinstance(network, PaperNetwork)
     assert (network.algorithm, network.statistic, network.tables) == ("gies", "correlation", (30, 40))
@@ -216,7 +218,8 @@ def test_files_say_what_they_hold(tmp_path):
 
 def test_predictions_follow_the_seed_and_swap_with_the_statistic(tmp_path):
     path = tmp_path / "net.onnx"
-    path.write_bytes(export_paper(build().float(), "fci", "correlation"))
+    model = build().float()
+    write_network(path, model, export_paper(model, "fci", "correlation"))
     network = PaperNetwork(path, threads=1)
     rng = np.random.default_rng(0)
     variables = np.array([rng.choice(8, 5, replace=False) for _ in range(6)])

@@ -5,9 +5,9 @@ import torch
 from seacausal.aggregate.encoding import CHANNELS, GROUPS, NAMES, WIDTH, encode
 from seacausal.aggregate.export import export_onnx
 from seacausal.aggregate.model import Base, ModelConfig
-from seacausal.aggregate.network import ASIDE, Network, choose_passes, released, to_direct
+from seacausal.aggregate.network import ASIDE, FOLDER, Network, choose_passes, released, to_direct
 from seacausal.errors import CheckpointError
-from seacausal.train.release import compare
+from seacausal.train.release import compare, load_weights, write_network
 
 
 @pytest.fixture
@@ -52,21 +52,18 @@ def test_evaluating_twice_is_the_same(model):
 def test_onnx_equals_torch(model, tmp_path):
     path = tmp_path / "net.onnx"
     single = model.float()
-    path.write_bytes(export_onnx(single))
+    write_network(path, single, export_onnx(single))
     assert compare(single, Network(path), sizes=(2, 5, 20, 64)) < 1e-5
 
 
-def test_released_files_hold_the_same_network():
-    from safetensors import safe_open
-
+def test_released_weights_predict_what_torch_does():
     network = released()
-    with safe_open(network.path.with_suffix(".safetensors"), "pt") as file:
-        weights = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-    model = Base()
-    model.load_state_dict(weights)
-    assert compare(model.eval(), network, sizes=(2, 11, 50)) < 1e-5
-    size = sum(path.stat().st_size for path in network.path.parent.glob("base.*"))
-    assert size < 5_000_000
+    model, _, _ = load_weights(network.tensors)
+    assert compare(model, network, sizes=(2, 11, 50)) < 1e-5
+
+
+def test_all_released_weights_together_are_small():
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 10_000_000
 
 
 def test_the_number_of_threads_changes_nothing():
@@ -106,7 +103,7 @@ def test_only_networks_trained_without_groups_are_asked_without(model, tmp_path)
     views, single = draw_views(), model.float()
     for dropped, passes in ((1.0, choose_passes(views, set(GROUPS))), (0.25, [set(GROUPS)])):
         path = tmp_path / f"{dropped}.onnx"
-        path.write_bytes(export_onnx(single, dropped))
+        write_network(path, single, export_onnx(single, dropped))
         network = Network(path)
         expected = to_direct(np.mean([network.logits(encode(views, 500, seen)) for seen in passes], axis=0))
         np.testing.assert_allclose(network.predict_table(views, 500, set(GROUPS)), expected, atol=1e-6)
@@ -115,15 +112,30 @@ def test_only_networks_trained_without_groups_are_asked_without(model, tmp_path)
 
 def test_damaged_weights_are_named(tmp_path):
     path = tmp_path / "broken.onnx"
-    with pytest.raises(CheckpointError, match="must be readable"):
+    with pytest.raises(CheckpointError, match=r"broken\.safetensors' must be readable"):
         _ = Network(path).sha256
+    with pytest.raises(CheckpointError, match=r"broken\.onnx' must be readable"):
+        Network(path).load()
     path.write_bytes(b"no network")
-    with pytest.raises(CheckpointError, match=r"broken\.onnx' must be an ONNX network"):
-        Network(path).predict(np.zeros((2, 2, WIDTH), np.float32))
+    with pytest.raises(CheckpointError, match=r"broken\.safetensors' must be a readable file"):
+        Network(path).load()
+    model = Base(ModelConfig(blocks=1))
+    write_network(path, model, b"no network")
+    with pytest.raises(CheckpointError, match=r"broken\.onnx' must be an ONNX network of the weights in 'broken\.safetensors'"):
+        Network(path).load()
+
+
+@pytest.mark.parametrize("other", [{"blocks": 2}, {"width": 32}])
+def test_weights_of_another_network_are_refused(tmp_path, other):
+    path = tmp_path / "odd.onnx"
+    write_network(path, Base(ModelConfig(blocks=1)), export_onnx(Base(ModelConfig(**{"blocks": 1} | other))))
+    with pytest.raises(CheckpointError, match=r"odd\.onnx' must be an ONNX network of the weights in 'odd\.safetensors'"):
+        Network(path).load()
 
 
 def test_weights_of_another_width_are_refused(tmp_path):
     path = tmp_path / "narrow.onnx"
-    path.write_bytes(export_onnx(Base(ModelConfig(channels=7, blocks=1))))
+    narrow = Base(ModelConfig(channels=7, blocks=1))
+    write_network(path, narrow, export_onnx(narrow))
     with pytest.raises(CheckpointError, match="found 7"):
         Network(path).predict(np.zeros((2, 2, WIDTH), np.float32))

@@ -9,7 +9,7 @@ from seacausal.bench.adapted import measure_adapter
 
 def test_an_adapter_is_judged_beside_the_weights_it_changes(tmp_path):
     """One that hears nothing of the channels knows nothing; what it is judged beside is as good as the released weights."""
-    weights = load_file(released().path.with_suffix(".safetensors"))
+    weights = load_file(released().tensors)
     header = {"weights": hash_weights(weights), "algorithm": "pc", "statistic": "spearman"}
     path = tmp_path / "deaf.safetensors"
     save_file({"read.2.weight": 0 * weights["read.2.weight"]}, path, metadata={"format": FORMAT, "header": json.dumps(header)})

@@ -1,6 +1,7 @@
 """What `seacausal bench` prints."""
 
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -166,7 +167,8 @@ def test_identifiability_prints_oracles_and_ours(capsys):
 
 def test_weights_by_name_or_path(tmp_path):
     copy = tmp_path / "other.onnx"
-    copy.write_bytes(released().content)
+    for path in (released().path, released().tensors):
+        shutil.copy(path, tmp_path / f"other{path.suffix}")
     assert command._load(str(copy)).path == copy
     assert command._load("base").sha256 == released().sha256
     for missing in ("no_such_weights", str(tmp_path / "none.onnx")):
@@ -176,7 +178,8 @@ def test_weights_by_name_or_path(tmp_path):
 
 def test_the_weights_given_are_the_ones_judged(monkeypatch, capsys, tmp_path):
     """A network that is damaged stops the bench."""
-    (tmp_path / "damaged.onnx").write_bytes(b"no network")
+    for kind in ("onnx", "safetensors"):
+        (tmp_path / f"damaged.{kind}").write_bytes(b"no network")
     with pytest.raises(CheckpointError, match="damaged"):
         command.run_bench(["identifiability", "--graphs", "1", "--weights", str(tmp_path / "damaged.onnx")], parse)
     with pytest.raises(CheckpointError, match="damaged"):

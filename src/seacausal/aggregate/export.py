@@ -1,8 +1,8 @@
 """Write the trained network as an ONNX graph, node by node, for inference without torch.
 
 The graph takes one data set (d, d, c) rather than a batch, and attention is onnxruntime's fused operator, which never holds a (d, d, d) array: memory
-grows with d^2, not d^3. Its initializers bear the names of torch's parameters, so that a session can be given others in their place
-(`network.Network`); matrices are transposed.
+grows with d^2, not d^3. It holds no weights: they are external data, by the names and in the layout of torch's parameters, which a session is given
+from the `.safetensors` beside it (`network.Weights`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from torch import nn
 
 from seacausal.aggregate.model import Base
 
@@ -22,10 +23,10 @@ OPSET = 17
 class Graph:
     """Collects nodes and weights; every method returns the name of its output."""
 
-    def __init__(self, parameters: dict[str, np.ndarray]) -> None:
+    def __init__(self, model: nn.Module) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
-        self._parameters = parameters
+        self._shapes = {name: tuple(value.shape) for name, value in model.state_dict().items()}
 
     def add(self, operator: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any) -> list[str]:
         """A node with several outputs."""
@@ -37,19 +38,22 @@ class Graph:
         """A node with one output."""
         return self.add(operator, *inputs, **attributes)[0]
 
-    def constant(self, value: np.ndarray, name: str | None = None) -> str:
-        """A weight."""
-        name = name or f"constant{len(self.weights)}"
+    def constant(self, value: np.ndarray) -> str:
+        """An array that is the same whatever the weights."""
+        name = f"constant{len(self.weights)}"
         self.weights.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
     def parameter(self, name: str) -> str:
-        """A vector or a table, as it is."""
-        return self.constant(self._parameters[name], name)
+        """A weight that lies outside."""
+        outside = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=self._shapes[name], data_location=TensorProto.EXTERNAL)
+        outside.external_data.add(key="location", value="weights")
+        self.weights.append(outside)
+        return name
 
     def linear(self, x: str, layer: str, *, bias: bool = True) -> str:
         """A linear layer."""
-        product = self.one("MatMul", x, self.constant(self._parameters[f"{layer}.weight"].T, f"{layer}.weight"))
+        product = self.one("MatMul", x, self.one("Transpose", self.parameter(f"{layer}.weight"), perm=[1, 0]))
         return self.one("Add", product, self.parameter(f"{layer}.bias")) if bias else product
 
     def norm(self, x: str, layer: str) -> str:
@@ -60,7 +64,7 @@ class Graph:
 def export_onnx(model: Base, dropped: float = 0.0) -> bytes:
     """The graph `channels` (d, d, c) float32 -> `logits` (d, d, 3), for any d; the file says how often groups were `dropped` in training."""
     config = model.config
-    graph = Graph({name: value.detach().numpy() for name, value in model.state_dict().items()})
+    graph = Graph(model)
     x = graph.linear(graph.one("Relu", graph.linear("channels", "read.0")), "read.2")
     shape = graph.one("Shape", "channels")
     variables = graph.one("Gather", shape, graph.constant(np.array(0)))

@@ -37,7 +37,7 @@ def export_paper(model: Paper, algorithm: str, statistic: str) -> bytes:
     config = model.config
     if config.tied:
         raise CheckpointError("The weights to export must not tie attention; found `tied` = true. Train without it.")
-    graph = Graph({name: value.detach().numpy() for name, value in model.state_dict().items()})
+    graph = Graph(model)
     axis = {at: graph.constant(np.array([at])) for at in (0, 1, 2)}
     node = graph.one("Gather", graph.parameter("of_node.weight"), "nodes")
     x = graph.linear(graph.one("Unsqueeze", "statistic", axis[2]), "read")

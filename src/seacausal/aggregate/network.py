@@ -39,61 +39,47 @@ FEW = {"moments"}
 
 @dataclass(frozen=True)
 class Weights:
-    """A file of weights, loaded when first used."""
+    """A network as `export` writes it, loaded when first used."""
 
     path: Path
-    """ONNX file."""
+    """ONNX file, beside which the weights lie as `.safetensors`."""
     threads: int = 0
     """Threads of one forward pass; 0 leaves the choice to onnxruntime."""
     adapter: Adapter | None = None
-    """Changes the weights, which must then lie beside the ONNX file as `.safetensors`."""
+    """Changes the weights."""
 
-    @cached_property
-    def content(self) -> bytes:
-        """The file's bytes."""
-        try:
-            return self.path.read_bytes()
-        except OSError as error:
-            raise CheckpointError(
-                f"The weights '{self.path}' must be readable; {error.strerror}. Reinstall seacausal or give another file."
-            ) from error
+    @property
+    def tensors(self) -> Path:
+        """The file of the weights."""
+        return self.path.with_suffix(".safetensors")
 
     @property
     def sha256(self) -> str:
-        """Hash of the weights, as saved with every result."""
-        return hashlib.sha256(self.content).hexdigest()
+        """Hash of the file of the weights, as saved with every result."""
+        return hashlib.sha256(_read(self.tensors)).hexdigest()
 
     def load(self) -> None:
         """Read and check the files now, rather than when the network is first used."""
         _ = self._session
 
     @cached_property
-    def _initializers(self) -> dict[str, Any]:
-        """The weights that the adapter changes, as onnxruntime takes them: by the names and in the layout of `export`."""
-        if self.adapter is None:
-            return {}
-        import onnxruntime
-
-        merged = self.adapter.merge(read_tensors(self.path.with_suffix(".safetensors"))[0])
-        for name in merged:
-            if name.encode() not in self.content:  # onnxruntime would say nothing, and change nothing
-                raise CheckpointError(f"The network '{self.path}' must call its weights by name; found no '{name}'. Run `seacausal export` again.")
-        return {name: onnxruntime.OrtValue.ortvalue_from_numpy(_lay_out(name, value)) for name, value in merged.items()}
-
-    @cached_property
     def _session(self) -> Any:
         import onnxruntime
 
+        graph, (weights, _) = _read(self.path), read_tensors(self.tensors)
+        if self.adapter:
+            weights |= self.adapter.merge(weights)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = self.threads
         options.log_severity_level = 3
-        for name, value in self._initializers.items():
-            options.add_initializer(name, value)
-        content = self.content
+        values = [onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(value, np.float32)) for value in weights.values()]
+        options.add_external_initializers(list(weights), values)
         try:
-            session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+            session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime raises classes of its own for every kind of damage
-            raise CheckpointError(f"The weights '{self.path}' must be an ONNX network; {error}. Reinstall seacausal or give another file.") from error
+            raise CheckpointError(
+                f"'{self.path}' must be an ONNX network of the weights in '{self.tensors.name}'; {error}. Reinstall seacausal or give another file."
+            ) from error
         return session
 
     @cached_property
@@ -196,9 +182,11 @@ class PaperNetwork(Weights):
         return to_direct(self.logits(make_tokens(statistic, self.statistic, variables, marks, tables=self.tables, generator=generator)))
 
 
-def _lay_out(name: str, value: np.ndarray) -> np.ndarray:
-    """A weight as `export` stores it: matrices of linear layers are transposed, tables of embeddings, called of_..., are not."""
-    return np.ascontiguousarray(value if name.startswith("of_") else value.T)
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"The weights '{path}' must be readable; {error.strerror}. Reinstall seacausal or give another file.") from error
 
 
 def to_direct(logits: np.ndarray) -> np.ndarray:

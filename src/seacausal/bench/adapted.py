@@ -37,7 +37,7 @@ def measure_adapter(
         If the file is no adapter of the network.
     """
     adapter = read_adapter(path)
-    unchanged = replace(adapter, tensors=read_tensors(network.path.with_suffix(".safetensors"))[0])
+    unchanged = replace(adapter, tensors=read_tensors(network.tensors)[0])
     told = f"{adapter.algorithm} + {adapter.statistic}"
     networks: dict[str, Network | PaperNetwork] = {
         "as released": network,

@@ -72,7 +72,7 @@ def finetune(
     DataError, CheckpointError, TrainingError
         As `loop.train`; and if `start` is no such file.
     """
-    start = start or released().path.with_suffix(".safetensors")
+    start = start or released().tensors
     model, trained, _ = load_weights(start)
     usual = trained.statistic if isinstance(trained, PaperPreset) else "partial-correlation"
     statistic = adaptation.statistic or usual

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import save
+from torch import nn
 
 from seacausal.aggregate.axial import Paper
 from seacausal.aggregate.model import Base
@@ -39,7 +41,7 @@ def load_weights(path: Path) -> tuple[Base | Paper, BasePreset | PaperPreset, di
 
 
 def export_weights(checkpoint: Path, folder: Path, name: str) -> list[Path]:
-    """Write `name.safetensors` and `name.onnx`, after checking that both predict the same.
+    """Write `name.safetensors`, the weights, and `name.onnx`, their network, after checking that these predict what torch does.
 
     Parameters
     ----------
@@ -53,17 +55,21 @@ def export_weights(checkpoint: Path, folder: Path, name: str) -> list[Path]:
     """
     model, preset, header = load_weights(checkpoint)
     folder.mkdir(parents=True, exist_ok=True)
-    onnx_path, tensors_path = folder / f"{name}.onnx", folder / f"{name}.safetensors"
-    temporary = folder / f".{name}.onnx"
-    temporary.write_bytes(preset.export(model))
-    difference = compare_paper(model, PaperNetwork(temporary)) if isinstance(model, Paper) else compare(model, Network(temporary))
-    if difference > TOLERANCE:
-        temporary.unlink()
-        raise CheckpointError(f"ONNX and torch must agree to {TOLERANCE}; found a difference of {difference:.2g}. Do not release these weights.")
-    os.replace(temporary, onnx_path)
     facts = {key: header[key] for key in ("step", "examples", "seconds", "config")}
-    save_file(dict(model.state_dict()), tensors_path, metadata={"format": WEIGHTS, "header": json.dumps(facts)})
-    return [tensors_path, onnx_path]
+    with tempfile.TemporaryDirectory(dir=folder) as aside:
+        written = write_network(Path(aside) / f"{name}.onnx", model, preset.export(model), facts)
+        difference = compare_paper(model, PaperNetwork(written[1])) if isinstance(model, Paper) else compare(model, Network(written[1]))
+        if difference > TOLERANCE:
+            raise CheckpointError(f"ONNX and torch must agree to {TOLERANCE}; found a difference of {difference:.2g}. Do not release these weights.")
+        return [path.replace(folder / path.name) for path in written]
+
+
+def write_network(path: Path, model: nn.Module, graph: bytes, facts: dict[str, Any] | None = None) -> tuple[Path, Path]:
+    """The weights, with the facts of their training, beside the ONNX file `path`; returns both files."""
+    tensors = path.with_suffix(".safetensors")
+    tensors.write_bytes(save(model.state_dict(), metadata={"format": WEIGHTS, "header": json.dumps(facts or {})}))
+    path.write_bytes(graph)
+    return tensors, path
 
 
 def compare(model: Base, network: Network, sizes: tuple[int, ...] = (2, 7, 31)) -> float:
