@@ -172,6 +172,23 @@ def test_roots_are_targets_first(intervened):
     assert hit == 10 * [[True, False, False, False]]
 
 
+@pytest.mark.parametrize("options", [{}, {"levels": 3}])
+def test_settings_have_one_value_where_nothing_acts_on_them(options):
+    """Roots that are targets; in half of their regimes they have at most four values, in the others they vary. What is no root varies everywhere."""
+    kinds = set()
+    for seed in range(20):
+        simulation = Simulation(variables=6, edges=6, targets=4, regime_rows=100, roots_first=True, settings=1.0, intervention="gaussian", **options)
+        dataset = simulate_dataset(simulation, generator=np.random.default_rng(seed))
+        roots = ~dataset.adjacency.any(0)
+        for variable in range(6):
+            hit = dataset.targets[dataset.regime, variable]
+            elsewhere = len(np.unique(dataset.values[~hit, variable]))
+            assert (elsewhere == 1) == (roots[variable] and hit.any())
+            if roots[variable] and hit.any():
+                kinds.add(min(len(np.unique(dataset.values[hit, variable])), 5))
+    assert kinds <= {1, 2, 3} if options else kinds >= {1, 4, 5}
+
+
 def test_any_two_targets_may_be_hit_at_once():
     generator = np.random.default_rng(1)
     together = np.zeros((6, 6), int)

@@ -358,6 +358,15 @@ def test_inputs_are_intervened_on_where_asked_for():
     assert all(isinstance(one, Simulation) and one.roots_first and 1 <= one.targets <= 5 for one in drawn)
 
 
+def test_instruments_are_drawn_where_asked_for():
+    domain = Domain(settings=0.5, interventional=1.0, expression=0.0, cycles=0.0)
+    drawn = [draw_specification(domain, 8, generator=np.random.default_rng(seed)) for seed in range(100)]
+    instruments = [one for one in drawn if one.settings]
+    assert len(instruments) == pytest.approx(50, abs=20)
+    assert all(one.roots_first and 1 <= one.targets <= 5 and one.settings >= 0.5 and one.intervention != "activity" for one in instruments)
+    assert 0.4 < np.mean(["scaled" in one.mechanisms and len(one.mechanisms) > 5 for one in instruments]) < 0.9
+
+
 def test_the_papers_law_is_drawn_alone_where_asked_for():
     domain = Domain(paper=1.0, interventional=0.4, cells=50_000)
     drawn = [draw_specification(domain, 10, generator=np.random.default_rng(seed)) for seed in range(300)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -93,6 +94,8 @@ class Simulation:
     """How many of them at once."""
     roots_first: bool = False
     """Whether variables without parents are targets before any others, as where the inputs of an apparatus are set."""
+    settings: float = 0.0
+    """Chance of a target without parents to have one value wherever it is not intervened on, as the settings of an instrument."""
     regime_rows: int = 0
     """Rows of each of these regimes."""
     regime_spread: float = 1.0
@@ -122,7 +125,7 @@ class Simulation:
 
     def _check_cycles(self) -> None:
         """Only what an equilibrium of linear equations is defined for."""
-        plain = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "mediators": 0, "off_target": 0.0, "drift": 0.0}
+        plain = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "mediators": 0, "settings": 0.0, "off_target": 0.0, "drift": 0.0}
         for name, needed in plain.items():
             if getattr(self, name) != needed:
                 raise DataError(f"`{name}` must be {needed!r} where there are `cycles`; found {getattr(self, name)!r}. Leave out one of them.")
@@ -155,8 +158,9 @@ class Simulation:
         for name in ("root_spread", "noise_spread", "regime_spread"):
             if not 1 <= getattr(self, name) < float("inf"):
                 raise DataError(f"`{name}` must be a factor of at least 1; found {getattr(self, name)}.")
-        if not 0 <= self.off_target <= 1:
-            raise DataError(f"`off_target` must be a probability; found {self.off_target}.")
+        for name in ("off_target", "settings"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise DataError(f"`{name}` must be a probability; found {getattr(self, name)}.")
         if not 0 <= self.drift < float("inf"):
             raise DataError(f"`drift` must be a number of standard deviations of at least 0; found {self.drift}.")
         if self.observational_rows + self.targets * self.regime_rows < 1 or min(self.observational_rows, self.regime_rows) < 0:
@@ -210,13 +214,19 @@ def _simulate_in_order(
                 own += draw_drift(len(targets), simulation.drift * own.std(), generator=generator)[regime]
         if cut and (rated or not simulation.tables):
             own = _cut(own, int(generator.integers(2, simulation.levels + 1)), simulation.rare, generator)
-        known = np.unique(own) if cut else None
+        known, usual = np.unique(own) if cut else None, float(own.std())
+        setting = simulation.settings > 0 and not parents.shape[1] and hit.any() and generator.random() < simulation.settings
+        if setting:
+            own[~hit] = own[0]
         if variable < d and off_targets[:, variable].any():
             off = off_targets[regime, variable]
-            own[off] = _snap(shift(own[off], float(own.std()), generator), known)
+            own[off] = _snap(shift(own[off], usual, generator), known)
         values[:, variable] = own
         if hit.any():
-            own[hit] = _snap(INTERVENTIONS[simulation.intervention](own[hit], float(own.std()), generator), known)
+            intervene = partial(INTERVENTIONS[simulation.intervention], own[hit], usual if setting else float(own.std()), generator)
+            if setting and known is None and generator.random() < 0.5:
+                known = intervene()[: generator.integers(1, 5)]  # it is set to one of a few values
+            own[hit] = _snap(intervene(), known)
         active[:, variable] = own
     return np.ascontiguousarray(values)
 

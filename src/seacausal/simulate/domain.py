@@ -34,6 +34,9 @@ MEASUREMENT_SHARES = {
     **{"outliers": 0.04, "dropout": 0.015, "counts": 0.015, "molecules": 0.015, "shared": 0.055, "sizes": 0.025},
 }
 
+OF_SETTINGS = ("linear", "nn-additive", "nn", "gp", "saturating", "multiplicative", "heteroscedastic", "scaled", "scaled", "scaled")
+"""Mechanisms of variables that an instrument's settings act on: half of them change the spread, or what other parents do."""
+
 
 @dataclass(frozen=True)
 class Domain:
@@ -81,6 +84,9 @@ class Domain:
     """Share of data sets in which variables between others are unmeasured."""
     inputs: float = 0.0
     """Share of interventional data sets in which at most half of the variables are targets, those without parents before any others."""
+    settings: float = 0.0
+    """Share of interventional data sets that are of an instrument: at most half of the variables are targets, those without parents first.
+    Most of these have one value where they are no target, and what they change is as often the spread of others as their mean."""
     several: float = 0.1
     """Share of interventional data sets whose regimes have two or three targets."""
     unequal: float = 0.2
@@ -138,10 +144,12 @@ def draw_specification(domain: Domain, variables: int, *, generator: np.random.G
             simulation = replace(simulation, edges=edges, measurement="none")
     elif domain.everyday and generator.random() < domain.everyday:
         simulation = _mix_kinds(simulation, generator)
+    if simulation.targets and domain.settings and generator.random() < domain.settings:
+        simulation = _add_settings(simulation, generator)
     count = int(generator.integers(1, 2 + variables // 5))
     if generator.random() < domain.cycles:
         plain: dict[str, object] = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "tables": False, "rare": False, "ratings": 0.0}
-        plain |= {"mediators": 0, "off_target": 0.0, "drift": 0.0}
+        plain |= {"mediators": 0, "off_target": 0.0, "drift": 0.0, "settings": 0.0}
         intervention = "activity" if generator.random() < 0.5 else "gaussian"
         return replace(simulation, cycles=count, mutual=False, intervention=intervention, **plain)
     return replace(simulation, selection=min(count, 2)) if generator.random() < domain.selection else simulation
@@ -242,6 +250,18 @@ def _mix_kinds(simulation: Simulation, generator: np.random.Generator) -> Simula
         rare=True,
         ratings=generator.uniform(0, 0.7) if share() < 0.5 else 0.0,
         measurement="codes" if share() < 0.2 else simulation.measurement,
+    )
+
+
+def _add_settings(simulation: Simulation, generator: np.random.Generator) -> Simulation:
+    """Some targets without parents have one value elsewhere; in two of three sets every variable draws a mechanism of its own among `OF_SETTINGS`."""
+    return replace(
+        simulation,
+        mechanisms=OF_SETTINGS if generator.random() < 2 / 3 else simulation.mechanisms,
+        targets=min(simulation.targets, 1 + simulation.variables // 2),
+        roots_first=True,
+        settings=generator.uniform(0.5, 1),
+        intervention=str(generator.choice(("gaussian", "shifted", "uniform", "shift", "clamp", "imperfect"))),
     )
 
 
