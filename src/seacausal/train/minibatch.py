@@ -1,7 +1,8 @@
 """Minibatches simulated on the fly; each is a pure function of (seed, step, rank), so training resumes exactly and needs no data on disk.
 
 To simulate a data set and to look at it costs five times what the network does with it, so a run may use each more than once: every so many steps
-a minibatch is new, the others are earlier ones shown again, with other groups of channels left out. Those kept in memory save time alone.
+a minibatch is new, the others are earlier ones shown again, with other groups of channels left out. A network that knows little gains from that, one
+that knows much learns them by heart. Those kept in memory save time alone.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from seacausal.simulate.domain import SIZES, Domain, Size, draw_specification
 from seacausal.simulate.recipe import simulate
 from seacausal.train.presets import BasePreset, Preset
 
-REACH = 300
+REACH = 1000
 """A minibatch that is shown again is one of so many last ones."""
 
 Memory = dict[int, list[tuple[Any, np.ndarray]]]
@@ -48,7 +49,7 @@ def draw_minibatch(
     The network's arguments by name, and (b, d, d) int64 classes: 0 no edge, 1 i -> j, 2 j -> i.
     """
     preset, domain = preset or BasePreset(), domain or Domain()
-    memory = {} if memory is None else memory
+    memory = {} if memory is None or uses == 1 else memory
     origin = _choose_origin(seed, step, uses)
     shared = np.random.default_rng([seed, origin])  # the same on every worker
     share = np.array([size.share for size in sizes])

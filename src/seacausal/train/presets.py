@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from seacausal.aggregate.axial import Paper, PaperConfig
-from seacausal.aggregate.encoding import GROUPS, encode
+from seacausal.aggregate.encoding import GROUPS, NAMES, encode
 from seacausal.aggregate.model import Base, ModelConfig
 from seacausal.aggregate.tokens import Tokens, join_tokens, make_tokens
 from seacausal.data import Dataset
@@ -99,7 +99,8 @@ class BasePreset:
     def view(self, dataset: Dataset, subsets: int, *, generator: np.random.Generator) -> tuple[dict[str, np.ndarray], int] | None:
         """(d, d) channels by name, and how many rows they are of."""
         views = view_dataset(dataset, subsets, seed=int(generator.integers(2**31)), jumps=JUMPS, **self.options)
-        return (views.channels, views.rows) if views.kept.all() else None
+        channels = {name: channel.astype(np.float32) for name, channel in views.channels.items() if name in NAMES}
+        return (channels, views.rows) if views.kept.all() else None
 
     def show(self, example: tuple[dict[str, np.ndarray], int], *, generator: np.random.Generator) -> np.ndarray:
         """(d, d, c) float32 channels, without some groups."""
