@@ -16,6 +16,7 @@ from seacausal.aggregate.network import Network, PaperNetwork, load_weights
 from seacausal.config import DiscoverConfig
 from seacausal.data import Dataset, EdgeProbabilities
 from seacausal.errors import CheckpointError, DataError
+from seacausal.graph.knowledge import Knowledge
 from seacausal.io.cells import Place, keep_finite
 from seacausal.io.files import as_path
 from seacausal.io.knowledge import read_knowledge
@@ -146,6 +147,8 @@ def discover(
         "subsets": subsets,
         "intervened rows": int(dataset.targets[dataset.regime].any(1).sum()),
         "intervened variables": [dataset.names[i] for i in np.flatnonzero(dataset.targets[np.unique(dataset.regime)].any(0))],
+        "always targets": [dataset.names[i] for i in np.flatnonzero(dataset.targets[np.unique(dataset.regime)].all(0))],
+        "settings": [dataset.names[i] for i in np.flatnonzero(views.settings)],
         "unmoved targets": list(views.unmoved),
         "knowledge": known.given if known else {},
         "reading": _recall(data, reading, missing),
@@ -198,6 +201,8 @@ def _infer(
     direct = np.zeros((d, d))
     if views.channels or network is None:
         direct[np.ix_(views.kept, views.kept)] = aggregate(views)
+    if views.settings.any():
+        direct = Knowledge(np.zeros((d, d), bool), np.broadcast_to(views.settings, (d, d)), {}).condition(direct)
     return direct, views, views.seconds | {"aggregate": time.perf_counter() - started}, counts
 
 

@@ -22,6 +22,7 @@ from seacausal.estimate.outlying import find_outlying
 from seacausal.estimate.serial import FEWEST, independent_share
 from seacausal.estimate.statistics import (
     exclude_targets,
+    find_settings,
     find_unmoved,
     global_statistics,
     gram_matrix,
@@ -50,6 +51,8 @@ class Views:
     """Columns that carry no information of their own."""
     scored: tuple[str, ...]
     """Columns with heavy tails, in the place of which normal scores of their ranks stand."""
+    settings: np.ndarray
+    """(d,) bool, the columns that have one value wherever they are no target, so that nothing acts on them."""
     unmoved: tuple[str, ...]
     """Targets whose own level and spread the interventions leave as they were."""
     outlying: tuple[int, ...]
@@ -122,7 +125,11 @@ def view_dataset(
         dataset = replace(dataset, values=dataset.values[~outlying], regime=dataset.regime[~outlying])
         plain, spread, targets, kept = _keep_varying(dataset)
     n, d = plain.shape
-    targeted = targets[dataset.regime] if dataset.interventional else None
+    targeted = replaced = targets[dataset.regime] if dataset.interventional else None
+    settings = np.zeros(len(kept), bool)
+    if targeted is not None and (settled := find_settings(plain, targeted)).any():
+        settings[kept] = settled
+        replaced, targets = targeted & ~settled, targets & ~settled  # what interventions put another mechanism in the place of
     z, spread, columns = draw_in(plain, spread, dataset.values if kept.all() else dataset.values[:, kept], targeted)
     scored = tuple(dataset.names[j] for j in np.flatnonzero(kept)[columns])
     gram = gram_matrix(z)
@@ -141,17 +148,17 @@ def view_dataset(
         _compile(z, dataset.regime, targets, local=wanted)
         begin("statistics")
     if d >= 2:
-        control = control_rows(z, targeted)
+        control = control_rows(z, replaced)
         controlled = gram if len(control) == n else gram_matrix(control)
-        grams = exclude_targets(gram, z, targeted)
+        grams = exclude_targets(gram, z, replaced)
         if share < 1:  # the sums say of how many rows they are
             for sums in grams[0]:
                 sums *= share
             if controlled is not gram:
                 controlled *= max(share, min(FEWEST / len(control), 1.0))
         # Compiled kernels let other threads go on, so this costs next to nothing where there are two cores.
-        search = ThreadPoolExecutor(1).submit(_search_graphs, controlled, grams, z, targeted, targets, jumps)
-        channels = global_statistics(z, spread, targeted, grams=grams)
+        search = ThreadPoolExecutor(1).submit(_search_graphs, controlled, grams, z, replaced, targets, jumps)
+        channels = global_statistics(z, spread, replaced, grams=grams)
         if shown and statistic != "partial-correlation":
             channels["partial correlation"] = _score_pairs(statistic, z)
             np.fill_diagonal(channels["partial correlation"], 0)
@@ -185,7 +192,8 @@ def view_dataset(
         estimates = estimate(subset.variables)
         channels |= pool_estimates(estimates, subset.variables, d)
         local = subset.variables, estimates
-    return Views(channels, kept, degenerate, scored, unmoved, tuple(np.flatnonzero(outlying).tolist()), worth, following < 1, clock.stop(), local)
+    out = tuple(np.flatnonzero(outlying).tolist())
+    return Views(channels, kept, degenerate, scored, settings, unmoved, out, worth, following < 1, clock.stop(), local)
 
 
 def view_marginals(
@@ -223,10 +231,10 @@ def view_marginals(
     begin = clock = _Clock(progress)
     begin("statistics")
     z, _, targets, kept = _keep_varying(dataset)
-    n, d = z.shape
+    (n, d), none = z.shape, np.zeros(len(kept), bool)
     degenerate = _name_degenerate(z.T @ z / n, dataset, kept)
     if d < SUBSET_SIZE or subsets < 1:
-        return Views({}, kept, degenerate, (), (), (), n, False, clock.stop(), None)
+        return Views({}, kept, degenerate, (), none, (), (), n, False, clock.stop(), None)
     values = dataset.values[:, kept] if scale else z
     channel = _score_pairs(statistic, values)
     scores = channel if guide in (None, statistic) else _score_pairs(guide, values)
@@ -243,7 +251,7 @@ def view_marginals(
     begin("sample")
     variables = _draw(sampler, scores, subsets, seed, believe if predict else None).variables
     begin("estimate")
-    return Views({statistic: channel}, kept, degenerate, (), (), (), n, False, clock.stop(), (variables, estimate(variables)))
+    return Views({statistic: channel}, kept, degenerate, (), none, (), (), n, False, clock.stop(), (variables, estimate(variables)))
 
 
 class _Clock:

@@ -17,6 +17,7 @@ from seacausal.estimate.statistics import (
     CLIP,
     ROWS_CAP,
     exclude_targets,
+    find_settings,
     find_unmoved,
     global_statistics,
     gram_matrix,
@@ -491,3 +492,57 @@ def test_targets_that_stay_as_they_were_are_named():
     graph = discover(Dataset(values * 1e3, tuple("abcdef"), regime, targets))
     assert graph.dataset["unmoved targets"] == ["c", "e"]
     assert discover(values).dataset["unmoved targets"] == []
+
+
+def test_settings_have_one_value_wherever_they_are_no_target():
+    values = np.zeros((60, 4))
+    targeted = np.zeros((60, 4), bool)
+    for j in range(3):
+        targeted[40 + 5 * j : 45 + 5 * j, j] = True
+    values[targeted] = np.arange(15)
+    values[:, 1] += 2.5  # one value, which is not 0
+    values[41, 2] = 1e-9  # moved where something else was acted on
+    values[:, 3] = 7.0  # never a target
+    assert find_settings(values, targeted).tolist() == [True, True, False, False]
+    assert find_settings(values[34:], targeted[34:]).tolist() == [True, True, False, False]
+    targeted[:51, 0] = True  # nine rows are left
+    assert find_settings(values, targeted).tolist() == [False, True, False, False]
+
+
+def draw_instrument(seed: int = 0) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """A setting that is 0 in the control and trebles the spread of b, which acts on c; a and d stand alone."""
+    rng = np.random.default_rng(seed)
+    guide = np.repeat(["", "dial"], [2000, 500])
+    dial = np.where(guide == "dial", 2.0, 0.0)
+    a, b, noise, d = rng.normal(size=(4, 2500))
+    b = b * (1 + dial)
+    return {"dial": dial, "a": a, "b": b, "c": 0.8 * b + noise, "d": d}, guide
+
+
+def test_what_a_setting_does_to_a_spread_is_seen():
+    table, guide = draw_instrument()
+    graph = discover(table | {"guide": guide}, interventions="guide")
+    assert graph.probabilities[0, 2] > 0.8
+    assert (graph.probabilities[:, 0] == 0).all()
+    assert graph.probabilities[0, [1, 3, 4]].max() < 0.2
+    assert graph.dataset["settings"] == ["dial"]
+    assert "One value wherever they are not intervened on, so that nothing acts on them: dial." in graph.notes()
+    table["dial"] = np.where(guide == "dial", 2.0, 1e-3 * np.arange(2500))
+    assert discover(table | {"guide": guide}, interventions="guide").dataset["settings"] == []
+
+
+def test_targets_in_every_row_are_named():
+    table, _ = draw_instrument()
+    graph = discover(table | {"guide": np.full(2500, "a")}, interventions="guide")
+    assert graph.dataset["always targets"] == ["a"]
+    assert any("Intervened on in every row" in note and note.endswith(": a.") for note in graph.notes())
+    assert discover(table).dataset["always targets"] == []
+
+
+def test_what_is_known_of_a_setting_is_heeded():
+    """Somebody knows better: the dial follows a."""
+    table, guide = draw_instrument()
+    graph = discover(table | {"guide": guide}, interventions="guide", knowledge={"required": [["a", "dial"]], "forbidden": [["dial", "b"]]})
+    assert graph.probabilities[1, 0] == 1
+    assert graph.probabilities[[2, 3, 4], 0].tolist() == [0, 0, 0]
+    assert graph.probabilities[0, 2] == 0

@@ -26,6 +26,8 @@ RANK_ROWS = 2000
 """Rows that the rank correlation looks at."""
 ROWS_CAP = 20_000
 """Row counts enter significance channels up to here, the largest seen in training."""
+SETTLED = 10
+"""A setting has one value in so many rows at least."""
 MOVED, MOVED_ROWS = 0.25, 30
 """A target has moved whose mean or log-variance differs by more, in its standard deviations; fewer rows say too little."""
 
@@ -76,6 +78,23 @@ def gram_matrix(z: np.ndarray) -> np.ndarray:
         np.multiply(block[:, 1 + d : 1 + 2 * d], clipped, out=block[:, 1 + 2 * d :])
         gram += block.T @ block
     return gram
+
+
+def find_settings(values: np.ndarray, targeted: np.ndarray) -> np.ndarray:
+    """(d,) bool, the targets that have one value wherever they are not intervened on, in `SETTLED` rows or more: settings of an instrument.
+
+    Nothing acts on them, so there is no mechanism that an intervention replaces.
+
+    Parameters
+    ----------
+    values, targeted
+        (n, d), and where a variable was intervened on.
+    """
+    found = np.zeros(values.shape[1], bool)
+    for j in np.flatnonzero(targeted.any(0)):
+        rest = values[~targeted[:, j], j]
+        found[j] = len(rest) >= SETTLED and bool((rest == rest[0]).all())
+    return found
 
 
 def exclude_targets(gram: np.ndarray, z: np.ndarray, targeted: np.ndarray | None) -> tuple[list[np.ndarray], np.ndarray]:

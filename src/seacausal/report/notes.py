@@ -56,6 +56,13 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
         found.append(f"Text, numbered from 0 in this order: {name} ({_list(levels)})" + ("; some differ in case alone." if alike else "."))
     if facts["normal scores"]:
         found.append(f"Heavy tails, replaced by normal scores of their ranks: {_list(facts['normal scores'])}.")
+    if facts["always targets"]:
+        found.append(
+            f"Intervened on in every row, which shows nothing of what that changes (--knowledge says that nothing acts on them): "
+            f"{_list(facts['always targets'])}."
+        )
+    if facts["settings"]:
+        found.append(f"One value wherever they are not intervened on, so that nothing acts on them: {_list(facts['settings'])}.")
     if facts["unmoved targets"]:
         found.append(f"Intervened on, though neither level nor spread changed there (are the names right?): {_list(facts['unmoved targets'])}.")
     if algorithm != "fci" and not facts["subsets"]["drawn"]:
