@@ -1,8 +1,8 @@
 """Whole-graph search for tables of few values: which categories depend on which, whatever numbers stand for them.
 
 In: values. Out: for every ordered pair how much they have in common, and how much more or less i tells of j beside j's parents in the graph with the
-best BIC of multinomial tables. How categories are numbered matters only for where the search begins. Columns of more values, where there are both
-kinds, are cut at their quartiles.
+best BIC, of tables or of main effects alone (`category_tables`). How categories are numbered matters only for where the search begins. Columns of
+more values, where there are both kinds, are cut at their quartiles.
 
 Single edges are added, removed or turned round, the best change first; where none is left the search goes on with the least bad change to a graph
 it has not seen, a few times (tabu search; Scutari, Graafland and Gutierrez, 2019, found it the best of its kind on such networks). It begins at the
@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from seacausal.estimate.category_tables import fit_table
 from seacausal.estimate.compiled import is_compiled
 from seacausal.estimate.order import Channels
 from seacausal.estimate.parents import INNER
@@ -52,17 +53,15 @@ class State(NamedTuple):
     levels: np.ndarray
     """(d,) how many values each variable has."""
     price: np.ndarray
-    """(d,) of each configuration of its parents, in log-likelihoods."""
+    """(d,) of each configuration of its parents, or effect of these, in log-likelihoods."""
     logs: np.ndarray
     """(n + 1,) k log k."""
     joined: np.ndarray
     """(d, d) bool, [i, j] for i -> j."""
-    configurations: np.ndarray
-    """(d,) how many the parents of each have."""
     place: np.ndarray
     """(d, n) int32 number of the configuration in each row, -1 where a child is not fitted."""
-    likelihood: np.ndarray
-    """(d,) maximal log-likelihood of each given its parents."""
+    worth: np.ndarray
+    """(d,) log-likelihood of each given its parents less the price of what was fitted."""
     gain: np.ndarray
     """(d, d) what i tells of j beside the other parents of j, in log-likelihoods."""
     change: np.ndarray
@@ -72,6 +71,8 @@ class State(NamedTuple):
     table: np.ndarray
     """(`TABLE`,) scratch."""
     less: np.ndarray
+    """The same."""
+    fitted: np.ndarray
     """The same."""
 
 
@@ -165,8 +166,8 @@ def new_state(codes: np.ndarray, free: np.ndarray) -> State:
     levels = codes.max(1).astype(np.int64) + 1
     price = 0.5 * np.log(np.maximum(free.sum(1), 2)) * (levels - 1)
     k = np.arange(n + 1)
-    graph = np.zeros((d, d), np.bool_), np.ones(d, np.int64), np.where(free, 0, -1).astype(np.int32)
-    scores = np.zeros(d), np.zeros((d, d)), np.zeros((d, d)), np.ones((d, d), np.bool_), np.zeros(TABLE, np.int64), np.zeros(TABLE, np.int64)
+    graph = np.zeros((d, d), np.bool_), np.where(free, 0, -1).astype(np.int32)
+    scores = np.zeros(d), np.zeros((d, d)), np.zeros((d, d)), np.ones((d, d), np.bool_), *np.zeros((2, TABLE), np.int64), np.zeros(TABLE)
     return State(np.ascontiguousarray(codes, np.uint8), levels, price, k * np.log(np.maximum(k, 1)), *graph, *scores)
 
 
@@ -238,7 +239,7 @@ def search_categories(state: State, starts: np.ndarray, keys: np.ndarray, patien
 def _score(state):  # pragma: no cover - compiled
     total = 0.0
     for y in range(len(state.joined)):
-        total += state.likelihood[y] - state.price[y] * state.configurations[y]
+        total += state.worth[y]
     return total
 
 
@@ -317,9 +318,11 @@ def _set_parents(state, y):  # pragma: no cover - compiled
     ky, own, place, table, less, logs = state.levels[y], state.codes[y], state.place[y], state.table, state.less, state.logs
     for row in range(n):
         place[row] = min(place[row], 0)
-    configurations = 1
+    sizes, parents, configurations = np.empty(d, np.int64), 0, 1
     for x in range(d):
         if state.joined[x, y]:
+            sizes[parents] = state.levels[x]
+            parents += 1
             configurations *= state.levels[x]
             _extend(place, state.codes[x], state.levels[x])
     size = configurations * ky
@@ -327,9 +330,10 @@ def _set_parents(state, y):  # pragma: no cover - compiled
     for row in range(n):
         if place[row] >= 0:
             table[place[row] * ky + own[row]] += 1
-    whole = _likelihood(table, configurations, ky, logs)
-    state.likelihood[y], state.configurations[y] = whole, configurations
-    stride = configurations
+    price, fitted = state.price[y], state.fitted
+    whole, worth = fit_table(table, sizes[:parents], ky, price, logs, fitted)
+    state.worth[y] = worth
+    stride, at, others = configurations, 0, sizes[1:parents].copy()  # all parents but the one at `at`
     for x in range(d):
         if state.joined[x, y]:
             kx = state.levels[x]
@@ -339,8 +343,12 @@ def _set_parents(state, y):  # pragma: no cover - compiled
                 to = c // (stride * kx) * stride + c % stride
                 for v in range(ky):
                     less[to * ky + v] += table[c * ky + v]
-            state.gain[x, y] = whole - _likelihood(less, configurations // kx, ky, logs)
-            state.change[x, y] = state.price[y] * (configurations - configurations // kx) - state.gain[x, y]
+            without, rest = fit_table(less, others, ky, price, logs, fitted)
+            state.gain[x, y] = max(whole - without, 0.0)
+            state.change[x, y] = rest - worth
+            if at < len(others):
+                others[at] = kx
+            at += 1
     for x in range(d):
         kx = state.levels[x]
         if x == y or state.joined[x, y]:
@@ -350,8 +358,10 @@ def _set_parents(state, y):  # pragma: no cover - compiled
             continue
         _clear(table, size * kx)
         _count(table, place, state.codes[x], kx, own, ky)
-        state.gain[x, y] = _likelihood(table, configurations * kx, ky, logs) - whole
-        state.change[x, y] = state.gain[x, y] - state.price[y] * configurations * (kx - 1)
+        sizes[parents] = kx
+        beside, more = fit_table(table, sizes[: parents + 1], ky, price, logs, fitted)
+        state.gain[x, y] = max(beside - whole, 0.0)
+        state.change[x, y] = more - worth
 
 
 @INNER
@@ -373,16 +383,3 @@ def _count(table, place, codes, levels, own, ky):  # pragma: no cover - compiled
     for row in range(len(place)):
         if place[row] >= 0:
             table[(place[row] * levels + codes[row]) * ky + own[row]] += 1
-
-
-@INNER
-def _likelihood(table, configurations, ky, logs):  # pragma: no cover - compiled
-    """Maximal multinomial log-likelihood of (configurations, ky) counts."""
-    total = 0.0
-    for c in range(configurations):
-        count = 0
-        for v in range(ky):
-            total += logs[table[c * ky + v]]
-            count += table[c * ky + v]
-        total -= logs[count]
-    return total
