@@ -39,6 +39,8 @@ TABLE = 4096
 """Entries of the largest table: the values of a child times the configurations of its parents."""
 CANDIDATES = 30
 """Variables that are tried as parents of another: those that explain it best alone."""
+WIDE = 128
+"""Beyond so many variables nothing but tables is fitted, for main effects take their time."""
 PATIENCE, STEPS = 15, 5_000
 """Changes for the worse that are followed before the search gives up, and most changes."""
 TIE = 1e-6
@@ -68,6 +70,8 @@ class State(NamedTuple):
     """(d, d) of the score when i -> j is added, or removed where it is there; -inf where that is not tried or its table would be too large."""
     tried: np.ndarray
     """(d, d) bool, whether i may become a parent of j."""
+    likely: np.ndarray
+    """(d, d) bool, whether main effects are tried where it does."""
     table: np.ndarray
     """(`TABLE`,) scratch."""
     less: np.ndarray
@@ -125,7 +129,7 @@ def category_statistics(
     fill_state(state)
     shared, significance = state.gain.copy(), state.change.copy()
     if d > CANDIDATES:
-        state.tried[:] = significance >= np.partition(significance, -CANDIDATES, axis=0)[-CANDIDATES]
+        state.tried[:] = state.likely[:] = significance >= np.partition(significance, -CANDIDATES, axis=0)[-CANDIDATES]
     keys = np.random.default_rng(0).integers(1, 2**62, (d, d))
     begun = np.zeros((1 + len(starts), d, d), bool)
     for start, graph in zip(starts, begun[1:]):
@@ -167,7 +171,7 @@ def new_state(codes: np.ndarray, free: np.ndarray) -> State:
     price = 0.5 * np.log(np.maximum(free.sum(1), 2)) * (levels - 1)
     k = np.arange(n + 1)
     graph = np.zeros((d, d), np.bool_), np.where(free, 0, -1).astype(np.int32)
-    scores = np.zeros(d), np.zeros((d, d)), np.zeros((d, d)), np.ones((d, d), np.bool_), *np.zeros((2, TABLE), np.int64), np.zeros(TABLE)
+    scores = np.zeros(d), np.zeros((d, d)), np.zeros((d, d)), *np.ones((2, d, d), np.bool_), *np.zeros((2, TABLE), np.int64), np.zeros(TABLE)
     return State(np.ascontiguousarray(codes, np.uint8), levels, price, k * np.log(np.maximum(k, 1)), *graph, *scores)
 
 
@@ -331,7 +335,8 @@ def _set_parents(state, y):  # pragma: no cover - compiled
         if place[row] >= 0:
             table[place[row] * ky + own[row]] += 1
     price, fitted = state.price[y], state.fitted
-    whole, worth = fit_table(table, sizes[:parents], ky, price, logs, fitted)
+    main = d <= WIDE
+    whole, worth = fit_table(table, sizes[:parents], ky, price, logs, fitted, main)
     state.worth[y] = worth
     stride, at, others = configurations, 0, sizes[1:parents].copy()  # all parents but the one at `at`
     for x in range(d):
@@ -343,7 +348,7 @@ def _set_parents(state, y):  # pragma: no cover - compiled
                 to = c // (stride * kx) * stride + c % stride
                 for v in range(ky):
                     less[to * ky + v] += table[c * ky + v]
-            without, rest = fit_table(less, others, ky, price, logs, fitted)
+            without, rest = fit_table(less, others, ky, price, logs, fitted, main)
             state.gain[x, y] = max(whole - without, 0.0)
             state.change[x, y] = rest - worth
             if at < len(others):
@@ -359,7 +364,7 @@ def _set_parents(state, y):  # pragma: no cover - compiled
         _clear(table, size * kx)
         _count(table, place, state.codes[x], kx, own, ky)
         sizes[parents] = kx
-        beside, more = fit_table(table, sizes[: parents + 1], ky, price, logs, fitted)
+        beside, more = fit_table(table, sizes[: parents + 1], ky, price, logs, fitted, main and state.likely[x, y])
         state.gain[x, y] = max(beside - whole, 0.0)
         state.change[x, y] = more - worth
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from seacausal.estimate.parents import INNER
 
-MAIN = 1024
+MAIN = 256
 """Entries of the largest table whose main effects are fitted."""
 ROUNDS, CLOSE = 15, 0.1
 """Rounds of that, at most, and by how much counts may be off where it ends."""
@@ -22,7 +22,7 @@ MOST = 16
 
 
 @INNER
-def fit_table(table, sizes, ky, price, logs, fitted):  # pragma: no cover - compiled
+def fit_table(table, sizes, ky, price, logs, fitted, main):  # pragma: no cover - compiled
     """Log-likelihood of a child of ky values and that less the price of what is fitted, whichever of the two fits is worth more.
 
     Parameters
@@ -37,6 +37,8 @@ def fit_table(table, sizes, ky, price, logs, fitted):  # pragma: no cover - comp
         k log k for k = 0, 1, ...
     fitted
         Scratch as large as `table`.
+    main
+        Whether main effects are to be tried.
     """
     configurations, effects = 1, 1
     for size in sizes:
@@ -44,10 +46,10 @@ def fit_table(table, sizes, ky, price, logs, fitted):  # pragma: no cover - comp
         effects += size - 1
     whole = _fit_all(table, configurations, ky, logs)
     worth = whole - price * configurations
-    if len(sizes) > 1 and configurations * ky <= MAIN:
-        main = _fit_main(table, sizes, configurations, ky, fitted)
-        if main - price * effects > worth:
-            return main, main - price * effects
+    if main and len(sizes) > 1 and configurations * ky <= MAIN:
+        less = _fit_main(table, sizes, configurations, ky, fitted)
+        if less - price * effects > worth:
+            return less, less - price * effects
     return whole, worth
 
 
@@ -67,57 +69,54 @@ def _fit_all(table, configurations, ky, logs):  # pragma: no cover - compiled
 @INNER
 def _fit_main(table, sizes, configurations, ky, fitted):  # pragma: no cover - compiled
     """The same of main effects alone; a little below the maximum where the rounds do not reach it."""
-    _spread_out(table, configurations, ky, fitted)
-    found, wanted = np.empty((MOST, ky)), np.empty((MOST, ky))
+    counts = np.zeros(configurations)
+    wanted, found = np.zeros((len(sizes), MOST, ky)), np.empty((MOST, ky))
+    for c in range(configurations):
+        for v in range(ky):
+            counts[c] += table[c * ky + v]
+        for v in range(ky):
+            fitted[c * ky + v] = counts[c] / ky
+    stride = configurations
+    for k, size in enumerate(sizes):
+        stride //= size
+        _add_up(table, stride, size, configurations, ky, wanted[k])
     for _ in range(ROUNDS):
         stride, off = configurations, 0.0
-        for size in sizes:
+        for k, size in enumerate(sizes):
             stride //= size
-            found[:size], wanted[:size] = 0.0, 0.0
-            for c in range(configurations):
-                for v in range(ky):
-                    found[c // stride % size, v] += fitted[c * ky + v]
-                    wanted[c // stride % size, v] += table[c * ky + v]
+            found[:size] = 0.0
+            _add_up(fitted, stride, size, configurations, ky, found)
             for a in range(size):
                 for v in range(ky):
-                    off = max(off, abs(wanted[a, v] - found[a, v]))
-                    found[a, v] = wanted[a, v] / found[a, v] if found[a, v] > 0 else 0.0
-            for c in range(configurations):
+                    off = max(off, abs(wanted[k, a, v] - found[a, v]))
+                    found[a, v] = wanted[k, a, v] / found[a, v] if found[a, v] > 0 else 0.0
+            for start in range(0, configurations, stride * size):
+                for a in range(size):
+                    for c in range(start + a * stride, start + (a + 1) * stride):
+                        for v in range(ky):
+                            fitted[c * ky + v] *= found[a, v]
+        for c in range(configurations):
+            total = 0.0
+            for v in range(ky):
+                total += fitted[c * ky + v]
+            if total > 0:
                 for v in range(ky):
-                    fitted[c * ky + v] *= found[c // stride % size, v]
-        _keep_counts(table, configurations, ky, fitted)
+                    fitted[c * ky + v] *= counts[c] / total
         if off < CLOSE:
             break
     total = 0.0
     for c in range(configurations):
-        count = 0
-        for v in range(ky):
-            count += table[c * ky + v]
         for v in range(ky):
             if table[c * ky + v]:
-                total += table[c * ky + v] * np.log(fitted[c * ky + v] / count)
+                total += table[c * ky + v] * np.log(fitted[c * ky + v] / counts[c])
     return total
 
 
 @INNER
-def _spread_out(table, configurations, ky, fitted):  # pragma: no cover - compiled
-    """Every configuration's rows in equal shares over the child's values."""
-    for c in range(configurations):
-        count = 0
-        for v in range(ky):
-            count += table[c * ky + v]
-        for v in range(ky):
-            fitted[c * ky + v] = count / ky
-
-
-@INNER
-def _keep_counts(table, configurations, ky, fitted):  # pragma: no cover - compiled
-    """Every configuration has as many rows as it has."""
-    for c in range(configurations):
-        count, total = 0, 0.0
-        for v in range(ky):
-            count += table[c * ky + v]
-            total += fitted[c * ky + v]
-        if total > 0:
-            for v in range(ky):
-                fitted[c * ky + v] *= count / total
+def _add_up(table, stride, size, configurations, ky, sums):  # pragma: no cover - compiled
+    """Add to (size, ky) sums the rows of `table` by the values of the parent whose digit has this `stride`."""
+    for start in range(0, configurations, stride * size):
+        for a in range(size):
+            for c in range(start + a * stride, start + (a + 1) * stride):
+                for v in range(ky):
+                    sums[a, v] += table[c * ky + v]
