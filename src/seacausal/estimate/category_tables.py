@@ -13,7 +13,7 @@ import numpy as np
 
 from seacausal.estimate.parents import INNER
 
-MAIN = 256
+MAIN = 1024
 """Entries of the largest table whose main effects are fitted."""
 ROUNDS, CLOSE = 15, 0.1
 """Rounds of that, at most, and by how much counts may be off where it ends."""
