@@ -243,3 +243,13 @@ def test_sums_of_many_parents_are_found_where_tables_would_not_pay(seed):
     edge = category_statistics(np.column_stack([causes, effect]), None)["category graph edge"]
     assert (edge[:6, 6] == 1).all()
     assert edge[:, :6].sum() <= 1
+
+
+def test_channels_are_finite_where_an_edge_cannot_be_turned_round():
+    """The effect has so many causes that its table with one more, as a cause of the one with ten values, would be too large."""
+    generator = np.random.default_rng(3)
+    causes = generator.integers(0, 4, (3000, 5))
+    effect = np.digitize(causes.sum(1) + generator.standard_normal(3000), np.arange(4, 13))
+    late = np.digitize(effect + generator.standard_normal(3000), np.arange(2, 9))
+    found = category_statistics(np.column_stack([causes, effect, late]), None)
+    assert all(np.isfinite(channel).all() for channel in found.values())

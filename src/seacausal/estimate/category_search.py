@@ -140,7 +140,7 @@ def category_statistics(
     back = np.argsort(by)
     shared, significance, joined, gain, change = (x[np.ix_(back, back)] for x in (shared, significance, state.joined, state.gain, state.change))
     worth = np.where(joined, -change, np.maximum(change, -1e9))
-    turned = np.where(joined, worth - change.T, 0)
+    turned = np.where(joined & np.isfinite(change.T), worth - change.T, 0)  # a table too large says nothing of the other way round
     share = 1 / np.maximum(free.sum(1), 1)
     return {
         "mutual information": _as_correlation(shared * share),
