@@ -132,6 +132,7 @@ def discover(
     direct, views, spent, subsets = _infer(dataset, settings, network, begin)
     if known is not None:
         direct = known.condition(direct)
+    used = dataset.targets[np.unique(dataset.regime)]
     facts = {
         "rows": len(dataset.values),
         "independent rows": views.rows,
@@ -146,8 +147,8 @@ def discover(
         "variables": len(dataset.names),
         "subsets": subsets,
         "intervened rows": int(dataset.targets[dataset.regime].any(1).sum()),
-        "intervened variables": [dataset.names[i] for i in np.flatnonzero(dataset.targets[np.unique(dataset.regime)].any(0))],
-        "always targets": [dataset.names[i] for i in np.flatnonzero(dataset.targets[np.unique(dataset.regime)].all(0))],
+        "intervened variables": [dataset.names[i] for i in np.flatnonzero(used.any(0))],
+        "always targets": [dataset.names[i] for i in np.flatnonzero(used.all(0))],
         "settings": [dataset.names[i] for i in np.flatnonzero(views.settings)],
         "unmoved targets": list(views.unmoved),
         "knowledge": known.given if known else {},

@@ -17,8 +17,6 @@ MAIN = 1024
 """Entries of the largest table whose main effects are fitted."""
 ROUNDS, CLOSE = 15, 0.1
 """Rounds of that, at most, and by how much counts may be off where it ends."""
-MOST = 16
-"""More values than any variable has."""
 
 
 @INNER
@@ -70,7 +68,7 @@ def _fit_all(table, configurations, ky, logs):  # pragma: no cover - compiled
 def _fit_main(table, sizes, configurations, ky, fitted):  # pragma: no cover - compiled
     """The same of main effects alone; a little below the maximum where the rounds do not reach it."""
     counts = np.zeros(configurations)
-    wanted, found = np.zeros((len(sizes), MOST, ky)), np.empty((MOST, ky))
+    wanted, found = np.zeros((len(sizes), sizes.max(), ky)), np.empty((sizes.max(), ky))
     for c in range(configurations):
         for v in range(ky):
             counts[c] += table[c * ky + v]

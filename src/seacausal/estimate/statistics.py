@@ -92,6 +92,9 @@ def find_settings(values: np.ndarray, targeted: np.ndarray) -> np.ndarray:
     """
     found = np.zeros(values.shape[1], bool)
     for j in np.flatnonzero(targeted.any(0)):
+        first = values[:CHUNK, j][~targeted[:CHUNK, j]]
+        if (first != first[:1]).any():  # as of nearly all, which saves the pass over all rows
+            continue
         rest = values[~targeted[:, j], j]
         found[j] = len(rest) >= SETTLED and bool((rest == rest[0]).all())
     return found
