@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from seacausal.aggregate.adapter import Adapter
-from seacausal.aggregate.agreement import SEARCHES, heed_search
+from seacausal.aggregate.agreement import choose_search, heed_search
 from seacausal.aggregate.encoding import WIDTH, encode, find_present
 from seacausal.aggregate.neighbourhoods import LARGEST, predict_logits
 from seacausal.aggregate.tokens import Tokens, align_tokens, make_tokens
@@ -125,8 +125,8 @@ class Network(Weights):
         whole = len(next(iter(channels.values()))) <= LARGEST
         passes = choose_passes(channels, groups) if self.several and whole else [groups]
         direct, present = to_direct(predict_logits(channels, forward)), find_present(channels, groups)
-        found = next((channels[name] for group, name in SEARCHES if group in present), None)
-        return direct if found is None else heed_search(direct, found)
+        found = choose_search(channels, rows, present)
+        return heed_search(direct, found[0], holds=found[1]) if found else direct
 
 
 def choose_passes(channels: dict[str, np.ndarray], groups: set[str]) -> list[set[str]]:
