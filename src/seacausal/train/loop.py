@@ -1,7 +1,8 @@
 """The training loop: data parallel over single-threaded worker processes, resumable to the bit.
 
-Every worker simulates its own share of the minibatch, gradients are averaged, and every worker takes the same step, so nothing but gradients is
-exchanged. The state after step s depends on the configuration and s alone, whatever stops lay between. Under torchrun its processes are the workers.
+Every worker simulates its own share of the minibatch, some steps ahead, gradients are averaged, and every worker takes the same step, so nothing but
+gradients is exchanged. The state after step s depends on the configuration and s alone, whatever stops lay between. Under torchrun its processes are
+the workers.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import os
 import sys
 import tempfile
 import time
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from multiprocessing import parent_process
@@ -32,6 +35,9 @@ from seacausal.train.journal import Journal
 from seacausal.train.minibatch import draw_minibatch
 from seacausal.train.presets import Preset, choose_preset, load_preset
 from seacausal.train.validation import Validation, pair_loss
+
+AHEAD = 4
+"""Minibatches that one of several workers draws beforehand, in a thread that has the processor whenever it waits for the others."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +176,7 @@ def _work(rank: int, config: TrainConfig, preset: Preset, path: Path, until: int
             run.validate()
         if run.step % config.save_every == 0 or run.step == last or run.stopped:
             run.save(path)
+    run.ahead.shutdown(cancel_futures=True)
     if rank == 0:
         run.journal.draw()
     if store:
@@ -207,6 +214,8 @@ class _Run:
         self.model = preset.build().to(device)
         fresh = partial(draw_minibatch, config.seed, sizes=config.sizes, domain=config.domain, preset=preset)
         self.draw = partial(fresh, uses=config.uses, memory={})
+        self.ahead = ThreadPoolExecutor(1, initializer=torch.set_flush_denormal, initargs=(True,))  # a thread has a setting of its own
+        self.coming: deque[Future] = deque()
         self.parameters = {name: value for name, value in self.model.named_parameters() if value.requires_grad}
         self.optimizer = torch.optim.AdamW(self.parameters.values(), lr=config.learning_rate, weight_decay=config.weight_decay, betas=(0.9, 0.98))
         self.average = {name: value.detach().clone() for name, value in self.parameters.items()}
@@ -237,7 +246,10 @@ class _Run:
         config = self.config
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * _schedule(self.step, self.spent, config)
-        inputs, classes = self.draw(self.step, self.rank, config.workers)
+        inputs, classes = self.coming.popleft().result() if self.coming else self.draw(self.step, self.rank, config.workers)
+        if config.workers > 1:
+            while len(self.coming) < AHEAD:
+                self.coming.append(self.ahead.submit(self.draw, self.step + len(self.coming) + 1, self.rank, config.workers))
         torch.manual_seed(int(np.random.SeedSequence([config.seed, self.step, self.rank]).generate_state(1)[0]))  # of dropout
         loss = pair_loss(self.model(**{name: value.to(self.device) for name, value in inputs.items()}), classes.to(self.device))
         if not torch.isfinite(loss):
