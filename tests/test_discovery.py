@@ -99,7 +99,7 @@ def test_constant_columns_get_no_edges_and_copies_are_named(chain):
     graph = discover(frame)
     assert graph.degenerate.constant == ("flat",)
     assert graph.degenerate.duplicate == (("copy", "a"),)
-    assert graph.degenerate.dependent == ("mixture",)
+    assert graph.degenerate.dependent == (("mixture", ("b", "c")),)
     assert graph.degenerate.alike == (("close", "c"),)
     assert "Columns that are nearly the same: close and c." in " ".join(graph.notes())
     assert graph.summary()["notes"] == graph.notes()

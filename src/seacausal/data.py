@@ -111,7 +111,11 @@ class Degenerate:
     """(column, the earlier column that it repeats up to shift and scale)."""
     alike: tuple[tuple[str, str], ...] = ()
     """(column, the earlier column that it nearly repeats: a correlation beyond .999, either way)."""
-    dependent: tuple[str, ...] = ()
-    """Columns that are a linear combination of earlier ones, duplicates excluded."""
+    dependent: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """(column, the earlier ones of which it is a linear combination but for a five-thousandth of its variance); duplicates excluded."""
+    products: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """(column, the earlier ones of whose powers it is the product, ratios among them), to the same precision; powers of a single one excluded."""
+    monotone: tuple[tuple[str, str], ...] = ()
+    """(column, the earlier one that it is a function of which only rises or only falls), linear ones excluded."""
     classes: tuple[tuple[str, str], ...] = ()
     """(column of few values, the first column of many whose ranges they stand for)."""

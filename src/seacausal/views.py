@@ -13,7 +13,7 @@ import numpy as np
 from seacausal.data import Dataset, Degenerate, Subset
 from seacausal.estimate.category_search import categories_ready, category_statistics
 from seacausal.estimate.compiled import Aside
-from seacausal.estimate.degenerate import find_classes, find_degenerate
+from seacausal.estimate.degenerate import find_classes, find_computed, find_degenerate
 from seacausal.estimate.gather import SubsetData, plan_rows
 from seacausal.estimate.graph_search import JUMPS, graph_search_compiled, graph_statistics, interventional_graph_statistics
 from seacausal.estimate.local import LocalEstimates, estimate_gathered, local_compiled, pool_estimates
@@ -294,8 +294,9 @@ def _search_graphs(
 
 def _name_degenerate(correlation: np.ndarray, dataset: Dataset, kept: np.ndarray) -> Degenerate:
     varying, constant = [[name for name, keep in zip(dataset.names, kept.tolist()) if keep is wanted] for wanted in (True, False)]
-    found = find_degenerate(correlation, len(dataset.values), varying, constant)
-    return replace(found, classes=find_classes(dataset.values if kept.all() else dataset.values[:, kept], varying))
+    values = dataset.values if kept.all() else dataset.values[:, kept]
+    found = find_computed(values, varying, find_degenerate(correlation, len(values), varying, constant))
+    return replace(found, classes=find_classes(values, varying))
 
 
 def _compile(z: np.ndarray, regime: np.ndarray, targets: np.ndarray, *, local: bool) -> None:

@@ -153,5 +153,5 @@ def test_effects_of_interventions_are_no_tails_where_rows_without_any_say_so():
 def test_sums_of_heavy_columns_are_still_named():
     x = np.random.default_rng(5).standard_cauchy((500, 3))
     found = discover(np.column_stack([x, x[:, 0] + x[:, 1], 2 * x[:, 2]]))
-    assert found.degenerate.dependent == (found.names[3],)
+    assert found.degenerate.dependent == ((found.names[3], found.names[:2]),)
     assert found.degenerate.duplicate == ((found.names[4], found.names[2]),)

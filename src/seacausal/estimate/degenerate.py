@@ -1,21 +1,29 @@
-"""Columns that carry no information of their own: constant, repeated, linear combinations or classes of others."""
+"""Columns that carry no information of their own: constant, repeated, or computed from others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from seacausal.data import Degenerate
 from seacausal.estimate.category_search import find_categories
+from seacausal.estimate.statistics import spaced_rows
 
 PIVOT = 1e-10
 """Share of a column's variance below which what is left of it counts as nothing."""
+LEFT = 2e-4
+"""The same of a combination of others, which may have been rounded."""
 ALIKE = 1e-3
 """How far from 1 the correlation of two columns may be that nearly are the same."""
+ROWS = 2000
+"""Rows that products are looked for in."""
 SCREENED, MANY, OTHERS = 200, 50, 5
 """Rows on which pairs are looked at first; more values than that, among these, are not classes; and so many rows of other classes than the
 largest are the fewest that are no accident."""
+FEWEST = 10
+"""Different values, among as many rows, below which a column is no function of another but by accident."""
 
 
 def find_degenerate(correlation: np.ndarray, rows: int, names: Sequence[str], constant: Sequence[str]) -> Degenerate:
@@ -38,8 +46,10 @@ def find_degenerate(correlation: np.ndarray, rows: int, names: Sequence[str], co
     duplicate = _first_of(np.triu(apart < PIVOT, 1), names)
     copies = {name for name, _ in duplicate}
     alike = tuple(pair for pair in _first_of(np.triu(apart < ALIKE, 1), names) if pair[0] not in copies)
-    dependent = _dependent_columns(correlation) if rows > len(names) else []
-    return Degenerate(tuple(constant), duplicate, alike, tuple(names[j] for j in dependent if names[j] not in copies))
+    found = _find_combinations(correlation, rows)
+    near = copies | {name for name, _ in alike}
+    dependent = tuple((names[j], tuple(names[i] for i in of)) for j, of in found if names[j] not in near and len(of) > 1)
+    return Degenerate(tuple(constant), duplicate, alike, dependent)
 
 
 def _first_of(pairs: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -47,17 +57,85 @@ def _first_of(pairs: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, str],
     return tuple((names[j], names[int(np.argmax(pairs[:, j]))]) for j in np.flatnonzero(pairs.any(0)).tolist())
 
 
-def _dependent_columns(correlation: np.ndarray) -> list[int]:
-    """Columns whose variance given all earlier ones is below the pivot: a Cholesky sweep that passes them over."""
-    left = correlation.copy()
-    found = []
-    for j in range(len(left)):
-        if left[j, j] < PIVOT:
-            found.append(j)
+def _find_combinations(correlation: np.ndarray, rows: int) -> list[tuple[int, list[int]]]:
+    """Columns of whose variance less than `LEFT` is left by all earlier ones, a Cholesky sweep that passes them over, and which of these they need.
+
+    Nothing where there are not twice as many rows as columns, for then chance does it.
+    """
+    d = len(correlation)
+    left, found, kept = correlation.copy(), [], []
+    for j in range(d if rows > 2 * d else 0):
+        if kept and left[j, j] < LEFT:
+            found.append((j, _needed(correlation, kept, j)))
             continue
+        kept.append(j)
         row = left[j, j + 1 :]
         left[j + 1 :, j + 1 :] -= np.outer(row, row / left[j, j])
     return found
+
+
+def _needed(correlation: np.ndarray, columns: list[int], j: int) -> list[int]:
+    """Those of the columns without which more than `LEFT` of j's variance would be left, the least weighty left out first."""
+    needed = np.array(columns)
+    while len(needed) > 1:
+        inverse = np.linalg.inv(correlation[np.ix_(needed, needed)])
+        weight = inverse @ correlation[needed, j]
+        spare = LEFT - (1 - correlation[needed, j] @ weight)
+        loss = weight**2 / inverse.diagonal()  # what is left more without one of them, and, where that is little, without several
+        order = np.argsort(loss)
+        out = max(int((loss[order].cumsum() < spare / 2).sum()), int(loss[order[0]] < spare))
+        if out == 0:
+            break
+        needed = np.delete(needed, order[:out])
+    return needed.tolist()
+
+
+def find_computed(values: np.ndarray, names: Sequence[str], linear: Degenerate) -> Degenerate:
+    """Add to what `find_degenerate` found the products of powers, and what rises or falls with another.
+
+    Parameters
+    ----------
+    values
+        (n, d).
+    names
+        Its d columns.
+    linear
+        What is known already, and not told again.
+    """
+    known = {name for name, *_ in (*linear.duplicate, *linear.alike, *linear.dependent)}
+    rows = spaced_rows(values, ROWS)
+    many = np.array([j for j in range(len(names)) if len(np.unique(rows[:SCREENED, j])) > FEWEST], int)
+    monotone = tuple((names[j], names[i]) for i, j in _find_monotone(values, rows, many) if names[j] not in known)
+    known |= {name for name, _ in monotone}
+    positive = many[(rows[:, many] > 0).all(0)]
+    logarithms = np.log(rows[:, positive])
+    logarithms -= logarithms.mean(0)
+    logarithms /= np.sqrt((logarithms**2).mean(0))
+    found = [(names[positive[j]], [names[positive[i]] for i in of]) for j, of in _find_combinations(logarithms.T @ logarithms / len(rows), len(rows))]
+    products = tuple((name, tuple(of)) for name, of in found if name not in known and len(of) > 1)
+    return replace(linear, products=products, monotone=monotone)
+
+
+def _find_monotone(values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> list[tuple[int, int]]:
+    """(i, j), i the first of `columns` that j is a monotone function of, and it of j: the ranks are the same, or reversed."""
+    first: dict[bytes, int] = {}
+    found = []
+    for j in columns.tolist():
+        ranks = np.unique(rows[:, j], return_inverse=True)[1].astype(np.int32)
+        keys = ranks.tobytes(), (ranks.max() - ranks).tobytes()
+        i = next((first[key] for key in keys if key in first), None)
+        if i is None:
+            first[keys[0]] = j
+        elif len(rows) == len(values) or _rise_together(values[:, i], values[:, j]):
+            found.append((i, j))
+    return found
+
+
+def _rise_together(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether one of two columns only rises or only falls with the other, and is equal where it is."""
+    order = np.argsort(x, kind="stable")
+    dx, dy = np.diff(x[order]), np.diff(y[order])
+    return bool(((dx > 0) == (dy != 0)).all() and ((dy >= 0).all() or (dy <= 0).all()))
 
 
 def find_classes(values: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -78,8 +78,13 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
     if degenerate.classes:
         pairs = _list([f"{classes} of {column}" for classes, column in degenerate.classes])
         found.append(f"Columns that hold the classes of another: {pairs}. Edges near them are unreliable, their direction above all; leave one out.")
-    if degenerate.dependent:
-        found.append(f"Linear combinations of other columns: {_list(degenerate.dependent)}. Edges near them are unreliable.")
+    if degenerate.monotone:
+        pairs = _list([f"{function} and {column}" for function, column in degenerate.monotone])
+        found.append(f"Columns that rise or fall together in every row: {pairs}. Edges near them are unreliable; leave one out.")
+    for kind, columns in ("Linear combinations", degenerate.dependent), ("Products or ratios", degenerate.products):
+        if columns:
+            named = _list([f"{column} (of {_list(of)})" for column, of in columns])
+            found.append(f"{kind} of other columns, or nearly: {named}. Edges near them are unreliable; leave out what was computed.")
     return found
 
 
