@@ -330,6 +330,21 @@ def test_equal_and_textbook_sets_are_drawn_as_often_as_asked_for():
     assert np.mean([one.measurement == "none" for one in equal]) < 0.5
 
 
+def test_plain_sets_are_linear_and_gaussian_and_nothing_else_happens():
+    def draw(**shares: float) -> list[Simulation]:
+        domain = Domain(expression=0.0, hidden=1.0, selection=1.0, off_target=1.0, drift=1.0, discrete=0.0, interventional=1.0, **shares)
+        return [draw_specification(domain, 10, generator=np.random.default_rng(seed)) for seed in range(200)]
+
+    assert np.mean([not one.hidden for one in draw(plain=0.3)]) == pytest.approx(0.3, abs=0.1)
+    plain = draw(plain=1.0)
+    assert {(one.mechanisms, one.root_law, one.noise_law) for one in plain} == {(("linear",), "gaussian", "gaussian")}
+    assert not any(one.hidden or one.selection or one.off_target or one.drift or one.levels for one in plain)
+    assert {one.measurement for one in plain} == {"none", "units"}
+    assert all(2.9 <= one.edges <= 20.1 and one.targets for one in plain)
+    assert np.mean([one.targets == 1 for one in plain]) == pytest.approx(0.52, abs=0.1)
+    assert not any(one.hidden == 0 for one in draw(plain=1.0, equal=1.0))
+
+
 def test_everyday_sets_have_few_values_beside_continuous_ones():
     def draw(**shares):
         domain = Domain(expression=0.0, cycles=0.0, discrete=0.0, **shares)

@@ -78,6 +78,9 @@ class Domain:
     everyday: float = 0.0
     """Share of the other data sets that are like people's own tables: columns of few values, ratings among them, beside continuous ones; what has no
     causes is Gaussian or of few values in most."""
+    plain: float = 0.0
+    """Share of the remaining data sets in which everything is Gaussian and linear, measured as it is or in arbitrary units, and nothing else happens;
+    of those with interventions half have one target."""
     hidden: float = 0.1
     """Share of data sets with unmeasured common causes."""
     mediators: float = 0.1
@@ -144,6 +147,8 @@ def draw_specification(domain: Domain, variables: int, *, generator: np.random.G
             simulation = replace(simulation, edges=edges, measurement="none")
     elif domain.everyday and generator.random() < domain.everyday:
         simulation = _mix_kinds(simulation, generator)
+    elif domain.plain and generator.random() < domain.plain:
+        return _simplify(simulation, generator)
     if simulation.targets and domain.settings and generator.random() < domain.settings:
         simulation = _add_settings(simulation, generator)
     count = int(generator.integers(1, 2 + variables // 5))
@@ -250,6 +255,28 @@ def _mix_kinds(simulation: Simulation, generator: np.random.Generator) -> Simula
         rare=True,
         ratings=generator.uniform(0, 0.7) if share() < 0.5 else 0.0,
         measurement="codes" if share() < 0.2 else simulation.measurement,
+    )
+
+
+def _simplify(simulation: Simulation, generator: np.random.Generator) -> Simulation:
+    """What every method is tried on first: linear, Gaussian, of no two columns the same variance, and no more than the graph and the interventions."""
+    low, targets = generator.uniform(0.2, 0.8), simulation.targets
+    return Simulation(
+        variables=simulation.variables,
+        edges=min(simulation.variables * generator.uniform(0.3, 2), 0.97 * most_edges(simulation.graph, simulation.variables)),
+        graph=simulation.graph,
+        observational_rows=simulation.observational_rows,
+        root_law="gaussian",
+        root_scale=log_uniform(0.3, 2, generator=generator),
+        root_spread=log_uniform(1, 3, generator=generator),
+        noise_coefficient=log_uniform(0.2, 1.5, generator=generator),
+        noise_spread=log_uniform(1, 4, generator=generator),
+        weights=(low, low + generator.uniform(0.3, 1.2)),
+        rescaled=generator.random() < 0.3,
+        targets=min(targets, 1) if generator.random() < 0.5 else targets,
+        regime_rows=simulation.regime_rows,
+        intervention=simulation.intervention,
+        measurement="none" if generator.random() < 0.5 else "units",
     )
 
 
