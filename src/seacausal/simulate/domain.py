@@ -259,7 +259,7 @@ def _mix_kinds(simulation: Simulation, generator: np.random.Generator) -> Simula
 
 
 def _simplify(simulation: Simulation, generator: np.random.Generator) -> Simulation:
-    """What every method is tried on first: linear, Gaussian, of no two columns the same variance, and no more than the graph and the interventions."""
+    """What every method is tried on first: linear and Gaussian, variances that differ, no more than the graph and the interventions."""
     low, targets = generator.uniform(0.2, 0.8), simulation.targets
     return Simulation(
         variables=simulation.variables,
