@@ -210,7 +210,7 @@ def test_a_typo_among_booleans(table):
 
 
 def test_all_columns_of_text_are_named_at_once():
-    texts = [f"row {i}" for i in range(40)]
+    texts = [f"{i}. row" for i in range(40)]
     frame = pl.DataFrame({"c": range(40), "note": texts})
     first = message(frame)
     assert "So it is with" not in first

@@ -67,7 +67,7 @@ def test_a_category_that_occurs_once_is_a_typo(frame, tmp_path):
 @pytest.mark.parametrize(
     "cells",
     [
-        [f"sample {k}" for k in range(ROWS)],  # too many
+        [f"{k}. sample" for k in range(ROWS)],  # too many
         ["control", "dose"] * (ROWS // 2),  # names of variables
         ["control", "dose, answer"] * (ROWS // 2),
         ["low", "2"] * (ROWS // 2),  # numbers among them

@@ -276,6 +276,20 @@ def test_identifiers_are_left_out(tmp_path):
     assert read_table(frame.assign(store_id=np.arange(36) // 4)).names == ("a", "b", "store_id")
 
 
+def test_texts_that_differ_in_every_row_name_the_rows_whatever_they_are_called(tmp_path):
+    frame = pd.DataFrame(random_values(d=2), columns=["a", "b"])
+    named = frame.assign(barcode=[f"AAC-{i}" for i in range(36)])
+    named.to_csv(tmp_path / "t.csv", index=False)
+    for source in (named, tmp_path / "t.csv"):
+        assert (read_table(source).names, read_table(source).counters) == (("a", "b"), ("barcode",))
+    days = [f"2020-01-{day:02}" for day in range(1, 37)]
+    others = {"one twice": ["x", *"x" * 1, *[f"c{i}" for i in range(34)]], "a number": ["7", *[f"c{i}" for i in range(35)]], "days": days}
+    others |= {"a missing one": [None, *[f"c{i}" for i in range(35)]], "what was acted on": ["a", *[f"c{i}" for i in range(35)]]}
+    for name, cells in others.items():
+        frame.assign(label=cells).to_csv(tmp_path / "t.csv", index=False)
+        assert message(tmp_path / "t.csv").startswith("Column 'label' must hold"), name
+
+
 def test_numpy_and_npz_import_no_frame_library(tmp_path):
     np.savez(tmp_path / "t.npz", X=random_values())
     code = (

@@ -38,13 +38,15 @@ IDENTIFIER = re.compile(rf"(?i:(.*[^a-z]|{WHOSE}|)id|unnamed: [\d.]+|\.\.\.1|)|.
 """What columns that name the rows are called, if they are called anything: id, patient_id, PassengerId, sampleid, but not acid or paid."""
 
 
-def names_rows(name: str, cells: np.ndarray | Sequence[object], place: Place) -> bool:
+def names_rows(name: str, cells: np.ndarray | Sequence[object], place: Place, columns: Sequence[str] = ()) -> bool:
     """Whether a column that is called so numbers or names the rows, or whom every few of them belong to.
 
-    It does by whole numbers or texts, of more than `CATEGORIES` kinds and at least one for ten rows; without a name, one for each.
+    It does by whole numbers or texts, of more than `CATEGORIES` kinds and at least one for ten rows; without a name, one for each. Texts that begin
+    with a letter, no two of them the same, name the rows whatever the column is called, unless one names one of the table's `columns`: that may
+    say what was intervened on.
     """
     if IDENTIFIER.fullmatch(name.strip()) is None:
-        return re.sub(r"[ _.]", "", name.lower()) in COUNTERS and _counts_rows(cells, place)
+        return (re.sub(r"[ _.]", "", name.lower()) in COUNTERS and _counts_rows(cells, place)) or _are_names(cells, columns)
     try:
         numbers = to_numbers(cells, "", place)
     except DataError:
@@ -63,3 +65,10 @@ def _counts_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:
     except DataError:
         return False
     return any(np.array_equal(numbers, np.arange(start, start + len(numbers))) for start in (0, 1))
+
+
+def _are_names(cells: np.ndarray | Sequence[object], columns: Sequence[str]) -> bool:
+    """Whether a column holds another word in each row: no numbers, of which a few might be misspelt, and no dates."""
+    if len(cells) <= CATEGORIES or not all(isinstance(cell, str) and cell[:1].isalpha() for cell in cells):
+        return False
+    return len(set(cells)) == len(cells) and set(columns).isdisjoint(cells)

@@ -192,7 +192,7 @@ def _choose(table: Columns, chosen: list[str] | None, ignored: list[str], interv
             if name not in table.names and name != interventions:
                 raise DataError(f"`{option}` must name columns of {table.place.label}; found {name!r}. {suggest(name, table.names, kind='columns')}")
     kept = [i for i, name in enumerate(table.names) if (chosen is None or name in chosen) and name not in ignored]
-    counters = [i for i in kept if chosen is None and names_rows(table.names[i], table.cells[i], table.place)]
+    counters = [i for i in kept if chosen is None and names_rows(table.names[i], table.cells[i], table.place, table.names)]
     counters = counters if len(kept) - len(counters) >= MIN_VARIABLES else []
     kept = [i for i in kept if i not in counters]
     left = dataclasses.replace(table, names=tuple(table.names[i] for i in kept), cells=[table.cells[i] for i in kept])
