@@ -60,13 +60,14 @@ def _first_of(pairs: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, str],
 def _find_combinations(correlation: np.ndarray, rows: int) -> list[tuple[int, list[int]]]:
     """Columns of whose variance less than `LEFT` is left by all earlier ones, a Cholesky sweep that passes them over, and which of these they need.
 
-    Nothing where there are not twice as many rows as columns, for then chance does it.
+    Less than `PIVOT` where there are not twice as many rows as columns, for chance leaves little there; with no more rows than columns nothing.
     """
     d = len(correlation)
+    most = LEFT if rows > 2 * d else PIVOT
     left, found, kept = correlation.copy(), [], []
-    for j in range(d if rows > 2 * d else 0):
-        if kept and left[j, j] < LEFT:
-            found.append((j, _needed(correlation, kept, j)))
+    for j in range(d if rows > d else 0):
+        if kept and left[j, j] < most:
+            found.append((j, _needed(correlation, kept, j, most)))
             continue
         kept.append(j)
         row = left[j, j + 1 :]
@@ -74,13 +75,13 @@ def _find_combinations(correlation: np.ndarray, rows: int) -> list[tuple[int, li
     return found
 
 
-def _needed(correlation: np.ndarray, columns: list[int], j: int) -> list[int]:
-    """Those of the columns without which more than `LEFT` of j's variance would be left, the least weighty left out first."""
+def _needed(correlation: np.ndarray, columns: list[int], j: int, most: float) -> list[int]:
+    """Those of the columns without which more than `most` of j's variance would be left, the least weighty left out first."""
     needed = np.array(columns)
     while len(needed) > 1:
         inverse = np.linalg.inv(correlation[np.ix_(needed, needed)])
         weight = inverse @ correlation[needed, j]
-        spare = LEFT - (1 - correlation[needed, j] @ weight)
+        spare = most - (1 - correlation[needed, j] @ weight)
         loss = weight**2 / inverse.diagonal()  # what is left more without one of them, and, where that is little, without several
         order = np.argsort(loss)
         out = max(int((loss[order].cumsum() < spare / 2).sum()), int(loss[order[0]] < spare))
