@@ -33,6 +33,8 @@ class Dataset:
     """Interventions on what is no variable, whose rows were left out while reading, and how many rows each had."""
     imputed_cells: int = 0
     """Missing values that were imputed while reading."""
+    imputed: np.ndarray | None = None
+    """(n,) bool, the rows that they were in; None where there were none."""
     known_pairs: float = 1.0
     """What rows with imputed values are worth: how large a share of the rows has both values of the pair of columns that miss most, had chance
     chosen which."""

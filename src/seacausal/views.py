@@ -36,6 +36,8 @@ from seacausal.sample.subsets import sample_subsets
 SUBSET_SIZE = 5
 SCORE_ROWS = 2000
 """Rows of a statistic of ranks or of all pairs of rows."""
+WHOLE_ROWS = 30
+"""Rows without imputed values that are enough to tell what was computed from what."""
 COMPILE = "compile (first run only, up to half a minute)"
 
 
@@ -122,7 +124,8 @@ def view_dataset(
     plain, spread, targets, kept = _keep_varying(dataset)
     outlying = np.zeros(len(plain), bool) if keep_outliers else find_outlying(plain, dataset.regime)
     if outlying.any():
-        dataset = replace(dataset, values=dataset.values[~outlying], regime=dataset.regime[~outlying])
+        imputed = None if dataset.imputed is None else dataset.imputed[~outlying]
+        dataset = replace(dataset, values=dataset.values[~outlying], regime=dataset.regime[~outlying], imputed=imputed)
         plain, spread, targets, kept = _keep_varying(dataset)
     n, d = plain.shape
     targeted = replaced = targets[dataset.regime] if dataset.interventional else None
@@ -295,6 +298,11 @@ def _search_graphs(
 def _name_degenerate(correlation: np.ndarray, dataset: Dataset, kept: np.ndarray) -> Degenerate:
     varying, constant = [[name for name, keep in zip(dataset.names, kept.tolist()) if keep is wanted] for wanted in (True, False)]
     values = dataset.values if kept.all() else dataset.values[:, kept]
+    if dataset.imputed is not None and (~dataset.imputed).sum() >= WHOLE_ROWS:  # what was imputed was not computed
+        whole = values[~dataset.imputed]
+        z, _, spread = standardise(whole)
+        if (spread > 0).all():
+            values, correlation = whole, z.T @ z / len(z)
     found = find_computed(values, varying, find_degenerate(correlation, len(values), varying, constant))
     return replace(found, classes=find_classes(values, varying))
 

@@ -78,3 +78,13 @@ def test_notes_name_what_was_computed():
     notes = " ".join(discover(np.column_stack([body(300, None), np.log(body(300, None)[:, 0])])).notes())
     assert "Products or ratios of other columns, or nearly: X4 (of X2, X3)." in notes
     assert "Columns that rise or fall together in every row: X5 and X1." in notes
+
+
+def test_imputed_values_hide_nothing_of_what_was_computed():
+    generator = np.random.default_rng(4)
+    values = body(400, 1)
+    values = np.column_stack([values, values[:, 0] + values[:, 2]])
+    values[generator.random(values.shape) < 0.1] = np.nan
+    found = discover(values, missing="impute").degenerate
+    assert found.products == (("X4", ("X2", "X3")),)
+    assert found.dependent == (("X5", ("X1", "X3")),)

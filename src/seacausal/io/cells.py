@@ -162,7 +162,8 @@ def _impute(dataset: Dataset, place: Place, seed: int) -> Dataset:
             f"{dataset.names[least]!r} of the {len(known)} rows of {place.label}. Leave the column out (`--ignore`)."
         )
     values = impute_missing(dataset.values, dataset.regime, dataset.targets, seed=seed)
-    return dataclasses.replace(dataset, values=values, imputed_cells=int((~known).sum()), known_pairs=float(np.sort(shares)[:2].prod()))
+    counted = {"imputed_cells": int((~known).sum()), "imputed": ~known.all(1), "known_pairs": float(np.sort(shares)[:2].prod())}
+    return dataclasses.replace(dataset, values=values, **counted)
 
 
 def _to_number(cell: object) -> float | None:

@@ -36,14 +36,17 @@ COUNTERS = (
 WHOSE = "case|cell|customer|employee|gu|order|p|participant|patient|person|record|row|sample|student|subject|transaction|u|user|uu"
 IDENTIFIER = re.compile(rf"(?i:(.*[^a-z]|{WHOSE}|)id|unnamed: [\d.]+|\.\.\.1|)|.*[a-z](Id|ID)")
 """What columns that name the rows are called, if they are called anything: id, patient_id, PassengerId, sampleid, but not acid or paid."""
+MEASUREMENT = re.compile(r"[\s=:$€£][-+]?\d*[.,]\d")
+"""A number with decimals behind a unit, as in "pH 7.1"."""
+SEPARATOR = re.compile(r"[\W_]+")
 
 
 def names_rows(name: str, cells: np.ndarray | Sequence[object], place: Place, columns: Sequence[str] = ()) -> bool:
     """Whether a column that is called so numbers or names the rows, or whom every few of them belong to.
 
     It does by whole numbers or texts, of more than `CATEGORIES` kinds and at least one for ten rows; without a name, one for each. Texts that begin
-    with a letter, no two of them the same, name the rows whatever the column is called, unless one names one of the table's `columns`: that may
-    say what was intervened on.
+    with a letter, of which at most half repeat others, name the rows whatever the column is called, unless one holds a measurement or the name of
+    one of the table's `columns`, which may say what was intervened on.
     """
     if IDENTIFIER.fullmatch(name.strip()) is None:
         return (re.sub(r"[ _.]", "", name.lower()) in COUNTERS and _counts_rows(cells, place)) or _are_names(cells, columns)
@@ -68,7 +71,10 @@ def _counts_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:
 
 
 def _are_names(cells: np.ndarray | Sequence[object], columns: Sequence[str]) -> bool:
-    """Whether a column holds another word in each row: no numbers, of which a few might be misspelt, and no dates."""
-    if len(cells) <= CATEGORIES or not all(isinstance(cell, str) and cell[:1].isalpha() for cell in cells):
+    """Whether a column holds words, most of them another in each row: no numbers, of which a few might be misspelt, or that follow a unit."""
+    held = [cell for cell in cells if not is_missing(cell)]
+    if not all(isinstance(cell, str) and cell[:1].isalpha() and MEASUREMENT.search(cell) is None for cell in held):
         return False
-    return len(set(cells)) == len(cells) and set(columns).isdisjoint(cells)
+    kinds = set(map(str, held))
+    parts = {part for kind in kinds for part in (kind, *SEPARATOR.split(kind))}
+    return len(kinds) > max(CATEGORIES, len(cells) / 2) and parts.isdisjoint(columns)

@@ -34,7 +34,7 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
         found.append(f"Left out {sum(counts.values()):,} rows of interventions on what is no column: {labels}.")
     if facts["counters"]:
         names = _list([name or "the first column, which has no name" for name in facts["counters"]])
-        found.append(f"Left out, for it only numbers or names the rows (--columns keeps all that it is given): {names}.")
+        found.append(f"Left out, for it only numbers or names the rows (--columns keeps numbers that it is given): {names}.")
     if facts["outlying rows"]:
         rows = [f"{row + 1:,}" for row in facts["outlying rows"]]
         found.append(
@@ -84,7 +84,7 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
     for kind, columns in ("Linear combinations", degenerate.dependent), ("Products or ratios", degenerate.products):
         if columns:
             named = _list([f"{column} (of {_list(of)})" for column, of in columns])
-            found.append(f"{kind} of other columns, or nearly: {named}. Edges near them are unreliable; leave out what was computed.")
+            found.append(f"{kind} of other columns, or nearly: {named}. Edges near them are unreliable; leave out whichever was computed.")
     return found
 
 
