@@ -263,7 +263,7 @@ def _simplify(simulation: Simulation, generator: np.random.Generator) -> Simulat
     low, targets = generator.uniform(0.2, 0.8), simulation.targets
     return Simulation(
         variables=simulation.variables,
-        edges=min(simulation.variables * generator.uniform(0.3, 2), 0.97 * most_edges(simulation.graph, simulation.variables)),
+        edges=min(simulation.variables * generator.uniform(0.3, 2), generator.uniform(0.2, 0.8) * most_edges(simulation.graph, simulation.variables)),
         graph=simulation.graph,
         observational_rows=simulation.observational_rows,
         root_law="gaussian",
