@@ -72,9 +72,9 @@ def _counts_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:
 
 def _are_names(cells: np.ndarray | Sequence[object], columns: Sequence[str]) -> bool:
     """Whether a column holds words, most of them another in each row: no numbers, of which a few might be misspelt, or that follow a unit."""
-    held = [cell for cell in cells if not is_missing(cell)]
-    if not all(isinstance(cell, str) and cell[:1].isalpha() and MEASUREMENT.search(cell) is None for cell in held):
+    # A column of numbers is done with at the first of them.
+    if not all(is_missing(cell) or (isinstance(cell, str) and cell[:1].isalpha() and MEASUREMENT.search(cell) is None) for cell in cells):
         return False
-    kinds = set(map(str, held))
+    kinds = {str(cell) for cell in cells if not is_missing(cell)}
     parts = {part for kind in kinds for part in (kind, *SEPARATOR.split(kind))}
     return len(kinds) > max(CATEGORIES, len(cells) / 2) and parts.isdisjoint(columns)
