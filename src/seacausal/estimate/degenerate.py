@@ -46,10 +46,7 @@ def find_degenerate(correlation: np.ndarray, rows: int, names: Sequence[str], co
     duplicate = _first_of(np.triu(apart < PIVOT, 1), names)
     copies = {name for name, _ in duplicate}
     alike = tuple(pair for pair in _first_of(np.triu(apart < ALIKE, 1), names) if pair[0] not in copies)
-    found = _find_combinations(correlation, rows)
-    near = copies | {name for name, _ in alike}
-    dependent = tuple((names[j], tuple(names[i] for i in of)) for j, of in found if names[j] not in near and len(of) > 1)
-    return Degenerate(tuple(constant), duplicate, alike, dependent)
+    return Degenerate(tuple(constant), duplicate, alike, _find_combinations(correlation, rows, names, copies | {name for name, _ in alike}))
 
 
 def _first_of(pairs: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -57,22 +54,25 @@ def _first_of(pairs: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, str],
     return tuple((names[j], names[int(np.argmax(pairs[:, j]))]) for j in np.flatnonzero(pairs.any(0)).tolist())
 
 
-def _find_combinations(correlation: np.ndarray, rows: int) -> list[tuple[int, list[int]]]:
+def _find_combinations(correlation: np.ndarray, rows: int, names: Sequence[str], known: set[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Columns of whose variance less than `LEFT` is left by all earlier ones, a Cholesky sweep that passes them over, and which of these they need.
 
-    Less than `PIVOT` where there are not twice as many rows as columns, for chance leaves little there; with no more rows than columns nothing.
+    Less than `PIVOT` where there are not twice as many rows as columns, for chance leaves little there; with no more rows than columns nothing. What
+    is `known`, or needs a single one, is passed over and not named.
     """
     d = len(correlation)
     most = LEFT if rows > 2 * d else PIVOT
     left, found, kept = correlation.copy(), [], []
     for j in range(d if rows > d else 0):
         if kept and left[j, j] < most:
-            found.append((j, _needed(correlation, kept, j, most)))
+            needed = _needed(correlation, kept, j, most)
+            if names[j] not in known and len(needed) > 1:
+                found.append((names[j], tuple(names[i] for i in needed)))
             continue
         kept.append(j)
         row = left[j, j + 1 :]
         left[j + 1 :, j + 1 :] -= np.outer(row, row / left[j, j])
-    return found
+    return tuple(found)
 
 
 def _needed(correlation: np.ndarray, columns: list[int], j: int, most: float) -> list[int]:
@@ -112,8 +112,7 @@ def find_computed(values: np.ndarray, names: Sequence[str], linear: Degenerate) 
     logarithms = np.log(rows[:, positive])
     logarithms -= logarithms.mean(0)
     logarithms /= np.sqrt((logarithms**2).mean(0))
-    found = [(names[positive[j]], [names[positive[i]] for i in of]) for j, of in _find_combinations(logarithms.T @ logarithms / len(rows), len(rows))]
-    products = tuple((name, tuple(of)) for name, of in found if name not in known and len(of) > 1)
+    products = _find_combinations(logarithms.T @ logarithms / len(rows), len(rows), np.array(names)[positive].tolist(), known)
     return replace(linear, products=products, monotone=monotone)
 
 
