@@ -309,6 +309,8 @@ def test_drift_moves_every_variable_in_every_regime_by_its_own_amount(intervened
     assert np.nanmax(np.abs(still)) < 0.15
     assert np.nanstd(drifting[1:]) > 0.2
     assert (np.abs(drifting[1:])[~np.isnan(drifting[1:])] > 0.02).mean() > 0.8
+    spreads = np.nanstd(levels(intervened(drift=0.5, drift_share=0.5))[1:], axis=0)
+    assert 0 < (spreads > 0.15).sum() < 4
 
 
 def test_drift_has_the_size_asked_for():

@@ -785,6 +785,7 @@ def test_cycles_have_no_order(edges):
         ({"settings": 1.5}, "`settings` must be a probability; found 1.5"),
         ({"drift": -0.1}, "`drift` must be a number of standard deviations of at least 0; found -0.1"),
         ({"drift": math.nan}, "`drift` must"),
+        ({"drift_share": 1.5}, "`drift_share` must be a probability; found 1.5"),
         ({"mechanisms": ()}, "`mechanisms` must"),
         ({"hidden": -1}, "`bystanders`, `hidden` and `mediators` must not be negative; found 0, -1 and 0"),
         ({"bystanders": -1}, "`bystanders`, `hidden`"),

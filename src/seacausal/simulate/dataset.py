@@ -106,6 +106,8 @@ class Simulation:
     """Whether what a regime hits beside its target is a parent of that, where it has one: cells drive harder what a drug has blocked."""
     drift: float = 0.0
     """How far, in standard deviations, variables move from regime to regime on their own, as between batches or days."""
+    drift_share: float = 1.0
+    """Chance of a variable to be one that drifts, as some sensors do."""
     intervention: str = "gaussian"
     """What an intervention does to its target."""
     measurement: str = "none"
@@ -158,7 +160,7 @@ class Simulation:
         for name in ("root_spread", "noise_spread", "regime_spread"):
             if not 1 <= getattr(self, name) < float("inf"):
                 raise DataError(f"`{name}` must be a factor of at least 1; found {getattr(self, name)}.")
-        for name in ("off_target", "settings"):
+        for name in ("off_target", "settings", "drift_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise DataError(f"`{name}` must be a probability; found {getattr(self, name)}.")
         if not 0 <= self.drift < float("inf"):
@@ -210,7 +212,7 @@ def _simulate_in_order(
             own = _simulate_categories(simulation, parents, hit, generator)
         else:
             own = _simulate_variable(simulation, parents, regime, len(targets), hit, generator)
-            if simulation.drift:
+            if simulation.drift and (simulation.drift_share == 1 or generator.random() < simulation.drift_share):
                 own += draw_drift(len(targets), simulation.drift * own.std(), generator=generator)[regime]
         if cut and (rated or not simulation.tables):
             own = _cut(own, int(generator.integers(2, simulation.levels + 1)), simulation.rare, generator)

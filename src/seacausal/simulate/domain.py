@@ -99,7 +99,7 @@ class Domain:
     compensation: float = 0.0
     """Share of those in which these are parents of the variables that they name."""
     drift: float = 0.0
-    """Share of interventional data sets in which all variables move a little from regime to regime."""
+    """Share of interventional data sets in which variables move a little from regime to regime: all, in half of the sets, or some."""
     expression: float = 0.06
     """Share of data sets that are expression levels of single cells."""
     cycles: float = 0.03
@@ -218,6 +218,7 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         off_target=off_target,
         compensation=off_target > 0 and domain.compensation > 0 and share() < domain.compensation,
         drift=log_uniform(0.03, 0.6, generator=generator) if targets and domain.drift and share() < domain.drift else 0.0,
+        drift_share=1.0 if share() < 0.5 else generator.uniform(0.1, 0.6),
         intervention=_draw_key(INTERVENTION_SHARES, generator),
         measurement=measurement,
     )
