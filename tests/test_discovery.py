@@ -66,6 +66,7 @@ def test_rescaling_a_column_changes_nothing_where_variances_are_off(chain):
     pair = discover(chain[["a", "b"]]).probabilities
     np.testing.assert_allclose(discover(rescaled[["a", "b"]]).probabilities, pair, atol=1e-5)
     assert np.array_equal(discover(chain[["a", "b"]], scale=False).probabilities, pair)
+    assert np.array_equal(discover(chain[["a", "b"]].assign(c=7.0)).probabilities[:2, :2], pair)
 
 
 def test_the_seed_and_nothing_else_decides(chain):

@@ -35,7 +35,7 @@ Progress = Callable[[str], None]
 def discover(
     data: Any,
     *,
-    interventions: str | Sequence[Any] | None = None,
+    interventions: str | Sequence[Any] | np.ndarray | None = None,
     control: str | Sequence[str] = (),
     other_targets: OtherTargets = "error",
     columns: Sequence[str] | None = None,
@@ -58,7 +58,7 @@ def discover(
         A path (CSV, TSV, Parquet, `.h5ad`, `.npz`, `.npy`), a pandas, polars or pyarrow frame, an AnnData, an (n, d) array, or a `Dataset`.
     interventions
         The column that names the variables intervened on in each row (empty for none, several split by commas or plus signs), or a sequence of n
-        such entries.
+        such entries, or an (n, d) array that is 1 where a variable was intervened on and 0 elsewhere.
     control
         A label, or several, that stands there for no intervention, beside nothing at all.
     other_targets
@@ -211,11 +211,10 @@ def _look(dataset: Dataset, config: DiscoverConfig, network: Network | None, beg
     """Views for the network `base` or for none, and what makes probabilities of them."""
     from seacausal.views import usual_subsets, view_dataset
 
-    scale = config.scale and len(dataset.names) > 2  # the units of two columns alone say nothing of their direction
-    groups = set(GROUPS) if scale else set(GROUPS) - {"variances"}
-
     def predict(channels: dict[str, np.ndarray], rows: int) -> np.ndarray:
         assert network is not None
+        scale = config.scale and len(channels["correlation"]) > 2  # the units of two columns alone say nothing of their direction
+        groups = set(GROUPS) if scale else set(GROUPS) - {"variances"}
         return network.predict_table(channels, rows, groups)
 
     views = view_dataset(

@@ -48,6 +48,19 @@ def test_extreme_rows_in_line_with_the_others_stay():
     assert outlying(values) == [7]
 
 
+@pytest.mark.parametrize(("n", "d"), [(40, 60), (100, 60), (100, 40)])
+def test_extreme_rows_stay_where_rows_are_few_for_their_columns(n, d):
+    """What the others let expect is then known to some error."""
+    for seed in range(5):
+        generator = np.random.default_rng(seed)
+        factor = generator.standard_normal(n)
+        factor[7] = 9
+        values = factor[:, None] + 0.5 * generator.standard_normal((n, d))
+        assert outlying(values) == []
+        values[7] = 9 * generator.standard_normal(d)
+        assert outlying(values) == ([7] if n > d else [])
+
+
 def test_a_bent_relation_of_two_columns_is_no_bad_row():
     x = np.random.default_rng(10).standard_t(5, (2000, 4))
     x[:, 1] = x[:, 0] ** 2

@@ -368,6 +368,12 @@ def test_unknown_intervention_names(table):
     assert "Did you mean 'X1'" in message(random_values(d=2), interventions=["X1b"] * 36)
     assert "found '7' in row 1" in message(random_values(d=2), interventions=[7] * 36)
     assert "found 'xxxx" in message(random_values(d=2), interventions=["x" * 200_000] * 36)
+    mask = np.zeros((36, 3))
+    assert "one column for each; found 3 columns. The variables of the array are 'X1', 'X2'." in message(random_values(d=2), interventions=mask)
+    mask[4, 1] = 2
+    assert "found 2.0 in row 5 of the array, column 'X2'" in message(random_values(d=3), interventions=mask)
+    assert "names of interventions; found them with an array of numbers" in message(random_values(d=3), interventions=mask, control="wt")
+    assert "one entry for each of the 36 rows" in message(random_values(d=3), interventions=mask[1:])
     text = message(random_values(d=2), interventions=[None, "sham"] * 18)
     assert text.endswith(
         "or say control='sham' (`--control`) if it means that; other_targets='drop' (`--other-targets drop`) leaves out rows with "

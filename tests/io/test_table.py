@@ -128,6 +128,22 @@ def test_regimes_are_numbered_by_first_appearance_after_the_observational_one():
     np.testing.assert_array_equal(found.targets, [[0, 0, 0], [0, 0, 1], [1, 0, 0]])
 
 
+@pytest.mark.parametrize("kind", [np.asarray, lambda mask: mask.astype(bool), lambda mask: pd.DataFrame(mask.astype(float)), pl.DataFrame])
+def test_an_array_of_numbers_says_what_was_intervened_on(kind):
+    values, names = random_values(d=3), ["0", "1", "2"]
+    mask = np.tile([[0, 1, 0], [0, 0, 0], [1, 0, 1], [0, 1, 0]], (9, 1))
+    expected = read_table(values, names=names, interventions=[np.flatnonzero(row).tolist() for row in mask])
+    assert_same(read_table(values, names=names, interventions=kind(mask)), expected)
+    assert_same(read_table(pd.DataFrame(values, columns=names), interventions=kind(mask)), expected)
+
+
+def test_an_array_of_numbers_without_controls_numbers_regimes_by_appearance():
+    mask = np.tile([[1, 0], [0, 1], [1, 1]], (12, 1))
+    found = read_table(random_values(d=2), interventions=mask)
+    assert found.targets.tolist() == [[True, False], [False, True], [True, True]]
+    assert found.regime.tolist() == [0, 1, 2] * 12
+
+
 def test_interventions_column_may_stand_anywhere_and_be_empty(tmp_path):
     values = random_values(d=2)
     for position in range(3):

@@ -68,6 +68,7 @@ def find_outlying(z: np.ndarray, regime: np.ndarray) -> np.ndarray:
     precision = np.linalg.inv((1 - RIDGE) * np.corrcoef(usual.T) + RIDGE * np.eye(varying.sum()))
     off = (_straighten(z[suspect][:, counts], *law) - middles[regime[suspect]])[:, varying]
     residual = (off - usual.mean(0)) / usual.std(0) @ precision / np.sqrt(precision.diagonal())
+    residual *= max(0.0, 1 - varying.sum() / len(usual))  # how much nearer rows are to the regressions that were fitted to them
     suspect[suspect] = (np.abs(residual) > FAR).sum(1) >= max(LEAST, ODD * varying.sum())
     return suspect
 

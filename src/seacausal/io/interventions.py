@@ -86,6 +86,32 @@ def parse_interventions(
     return np.array([number[targets] for targets in rows], np.int32), matrix
 
 
+def parse_mask(mask: np.ndarray, names: Sequence[str], place: Place) -> tuple[np.ndarray, np.ndarray]:
+    """Regimes and targets as of `parse_interventions`, of an array that says of each row and variable whether it was intervened on there.
+
+    Raises
+    ------
+    DataError
+        If the array has another shape, or values but 0 and 1.
+    """
+    if mask.shape[1:] != (len(names),):
+        begin = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+        raise DataError(
+            f"`interventions` as an array of numbers must say of each row which of the {len(names)} variables were intervened on there, one column "
+            f"for each; found {mask.shape[1]} columns. The variables of {place.label} are {begin}."
+        )
+    strange = ~((mask == 0) | (mask == 1))
+    if strange.any():
+        row, column = np.argwhere(strange)[0].tolist()
+        raise DataError(
+            f"`interventions` as an array of numbers must hold 1 where a variable was intervened on, and 0 elsewhere; found {mask[row, column]} in "
+            f"{place.row(row)}, column {names[column]!r}. Give names for anything else."
+        )
+    distinct, first, regime = np.unique(mask.astype(bool), axis=0, return_index=True, return_inverse=True)
+    order = np.lexsort((first, distinct.any(1)))  # by first appearance, after the observational regime
+    return np.argsort(order)[regime.ravel()].astype(np.int32), distinct[order]
+
+
 def split_entry(entry: object, index: Container[str]) -> list[str]:
     """The names in one entry, which is not split where it is in `index` as it stands."""
     if isinstance(entry, str):

@@ -26,7 +26,7 @@ from seacausal.io.categories import count_texts, to_categories
 from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_numbers
 from seacausal.io.files import existing_file
 from seacausal.io.identifiers import names_rows
-from seacausal.io.interventions import parse_interventions
+from seacausal.io.interventions import parse_interventions, parse_mask
 from seacausal.io.layout import read_layout_file
 from seacausal.io.names import check_names, suggest
 from seacausal.io.npz import count_datasets, load_arrays, pick_dataset
@@ -66,8 +66,8 @@ def read_table(
     interventions
         A column whose cells name the variables that were intervened on in the row: empty for none, several split by commas or plus signs, and a
         name that itself has a comma quoted as in csv; `A_B`, `A|B` and the like are split, too, where all pieces are variables or controls. The
-        column, in an AnnData one of obs, is then no variable. Or one entry for each row: None, '', a name, or several names; it replaces what an
-        .npz file says.
+        column, in an AnnData one of obs, is then no variable. Or one entry for each row: None, '', a name, or several names; or an (n, d) array
+        of numbers, 1 where a variable was intervened on. These replace what an .npz file says.
     control
         A label, or several, that stands there for no intervention, beside nothing at all.
     other_targets
@@ -101,7 +101,7 @@ def read_table(
     column = interventions if isinstance(interventions, str) else None
     if interventions is not None and not isinstance(interventions, Iterable):
         raise DataError(f"`interventions` must be a column's name or one entry for each row; found {interventions!r}.")
-    entries = list(interventions) if interventions is not None and column is None else None
+    entries = _list_entries(interventions) if interventions is not None and column is None else None
     path = existing_file(source) if isinstance(source, (str, os.PathLike)) else None
     archive = path if path is not None and path.suffix.lower() in (".npz", ".npy") else None
     array = source if isinstance(source, np.ndarray) else None
@@ -395,8 +395,16 @@ def _check_variables(names: Sequence[str], place: Place) -> None:
         )
 
 
+def _list_entries(interventions: Iterable[object]) -> Sequence[object] | np.ndarray:
+    """One entry for each row, or the (n, d) array of numbers that says what was intervened on."""
+    if len(getattr(interventions, "shape", ())) != 2:
+        return list(interventions)
+    array = np.asarray(interventions)
+    return array if array.dtype.kind in "biuf" else list(array)
+
+
 def _with_interventions(
-    dataset: Dataset, entries: Sequence[object], place: Place, control: Sequence[str], others: OtherTargets
+    dataset: Dataset, entries: Sequence[object] | np.ndarray, place: Place, control: Sequence[str], others: OtherTargets
 ) -> tuple[Dataset, Place]:
     """The data set with the regimes that the entries say, and where its rows stand; without interventions on what is no column, if so asked."""
     n = len(dataset.values)
@@ -404,7 +412,14 @@ def _with_interventions(
         raise DataError(
             f"`interventions` must have one entry for each of the {n} rows of {place.label}; found {len(entries)}. Add or remove entries."
         )
-    regime, targets = parse_interventions(entries, dataset.names, place, control=control, others=others == "error")
+    if isinstance(entries, np.ndarray):
+        if control or others == "drop":
+            raise DataError(
+                "`control` and `other_targets` say how to read names of interventions; found them with an array of numbers. Leave them out."
+            )
+        regime, targets = parse_mask(entries, dataset.names, place)
+    else:
+        regime, targets = parse_interventions(entries, dataset.names, place, control=control, others=others == "error")
     if (regime >= 0).all():
         return dataclasses.replace(dataset, regime=regime, targets=targets), place
     kept = np.flatnonzero(regime >= 0)

@@ -91,7 +91,8 @@ class Domain:
     """Share of interventional data sets that are of an instrument: at most half of the variables are targets, those without parents first.
     Most of these have one value where they are no target, and what they change is as often the spread of others as their mean."""
     several: float = 0.1
-    """Share of interventional data sets whose regimes have two or three targets."""
+    """Share of interventional data sets whose regimes have two or three targets, or up to half of all; one in three of these has hardly any
+    control."""
     unequal: float = 0.2
     """Share of interventional data sets whose regimes differ in size."""
     off_target: float = 0.1
@@ -170,6 +171,11 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
     inputs = share() < domain.inputs
     observational, targets, regime_rows = _draw_rows(domain, 1 + d // 2 if inputs else d, d, generator)
     several = targets > 0 and share() < domain.several
+    per_regime = 1
+    if several:
+        per_regime = int(generator.integers(2, 4 if share() < 2 / 3 else max(4, 1 + targets // 2)))
+        if share() < 1 / 3:
+            observational = int(generator.integers(1, 31))
     unequal = targets > 0 and regime_rows >= 10 and share() < domain.unequal
     mechanisms = domain.further if domain.further and share() < domain.further_share else domain.mechanisms
     loudness = log_uniform(0.02, 1, generator=generator) if targets and share() < domain.quiet else 1.0
@@ -181,7 +187,7 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
     levels_share = generator.uniform(0.2, 0.9) if levels and share() < domain.partly else 1.0
     off_target = generator.uniform(0.1, 0.8) if targets and share() < domain.off_target else 0.0
     measurement = "codes" if levels and share() < domain.codes else _draw_key(MEASUREMENT_SHARES, generator)
-    per_regime = share() < 0.5
+    noise_per_regime = share() < 0.5
     sparse = domain.sparse > 0 and share() < domain.sparse
     density = generator.uniform(0, 0.4) if sparse else generator.uniform(0.4, 2.5 if tables else 5)
     most = most_edges(graph, d) * generator.uniform(0.1 if d < 7 else 0.4, 0.97)
@@ -193,14 +199,14 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         edges=min(d * density, most),
         graph=graph,
         mechanisms=mechanisms if share() < domain.mixed else (str(generator.choice(mechanisms)),),
-        observational_rows=max(observational, 60) if several or unequal else observational,
+        observational_rows=max(observational, 60 if unequal else 60 - -(-targets // per_regime) * regime_rows),
         root_law=domain.law or _draw_key(ROOT_SHARES, generator),
         root_scale=loudness * generator.uniform(0.5, 2.5) / SQRT3,
         root_spread=log_uniform(1, 4, generator=generator) if share() < 0.3 else 1.0,
         noise_law=domain.law or _draw_key(NOISE_SHARES, generator),
         noise_coefficient=loudness * noise,
-        noise_spread=log_uniform(2, 20, generator=generator) if not per_regime and share() < 0.4 else 2.0,
-        noise_per_regime=per_regime,
+        noise_spread=log_uniform(2, 20, generator=generator) if not noise_per_regime and share() < 0.4 else 2.0,
+        noise_per_regime=noise_per_regime,
         weights=(low, 1.0 if low == 0.25 else low + generator.uniform(0.3, 1.5)),
         rescaled=share() < 0.25,
         levels=levels,
@@ -212,7 +218,7 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         mediators=mediators,
         targets=targets,
         roots_first=inputs,
-        targets_per_regime=int(generator.integers(2, 4)) if several else 1,
+        targets_per_regime=per_regime,
         regime_rows=regime_rows,
         regime_spread=generator.uniform(1.5, 6) if unequal else 1.0,
         off_target=off_target,
@@ -266,7 +272,7 @@ def _simplify(simulation: Simulation, generator: np.random.Generator) -> Simulat
         variables=simulation.variables,
         edges=min(simulation.variables * generator.uniform(0.3, 2), generator.uniform(0.2, 0.8) * most_edges(simulation.graph, simulation.variables)),
         graph=simulation.graph,
-        observational_rows=simulation.observational_rows,
+        observational_rows=max(simulation.observational_rows, 60),  # fewer targets may be left
         root_law="gaussian",
         root_scale=log_uniform(0.3, 2, generator=generator),
         root_spread=log_uniform(1, 3, generator=generator),
@@ -286,6 +292,7 @@ def _add_settings(simulation: Simulation, generator: np.random.Generator) -> Sim
     return replace(
         simulation,
         mechanisms=OF_SETTINGS if generator.random() < 2 / 3 else simulation.mechanisms,
+        observational_rows=max(simulation.observational_rows, 60),
         targets=min(simulation.targets, 1 + simulation.variables // 2),
         roots_first=True,
         settings=generator.uniform(0.5, 1),
