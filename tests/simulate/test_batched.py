@@ -178,6 +178,7 @@ def test_the_generator_decides_every_byte():
         *(
             ("off_target", 0.1),
             ("drift", 0.1),
+            ("strays", 0.1),
             ("roots_first", True),
             ("settings", 0.5),
             ("regime_spread", 2.0),

@@ -341,6 +341,16 @@ def test_roots_follow_their_law(fix_graph):
     assert np.abs(root).max() > 3 * 3
 
 
+def test_strays_have_laws_of_their_own():
+    def kurtosis(strays: float) -> np.ndarray:
+        values = simulate(0, variables=40, edges=1, observational_rows=4000, strays=strays).values
+        z = (values - values.mean(0)) / values.std(0)
+        return (z**4).mean(0)
+
+    assert (np.abs(kurtosis(0.0) - 1.8) < 0.2).sum() >= 38  # but for the one with a parent
+    assert 5 < (np.abs(kurtosis(0.5) - 1.8) > 0.2).sum() < 30
+
+
 def test_regression_recovers_linear_weights_and_noise():
     dataset = simulate(1, variables=12, edges=24, observational_rows=20_000, weights=(0.5, 1.5))
     inner = np.flatnonzero(dataset.adjacency.any(0))
@@ -785,6 +795,7 @@ def test_cycles_have_no_order(edges):
         ({"settings": 1.5}, "`settings` must be a probability; found 1.5"),
         ({"drift": -0.1}, "`drift` must be a number of standard deviations of at least 0; found -0.1"),
         ({"drift": math.nan}, "`drift` must"),
+        ({"strays": 1.5}, "`strays` must be a probability; found 1.5"),
         ({"drift_share": 1.5}, "`drift_share` must be a probability; found 1.5"),
         ({"mechanisms": ()}, "`mechanisms` must"),
         ({"hidden": -1}, "`bystanders`, `hidden` and `mediators` must not be negative; found 0, -1 and 0"),

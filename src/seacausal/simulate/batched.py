@@ -93,7 +93,17 @@ def check_batched(simulation: Simulation) -> None:
         Naming the field, and that `simulate_dataset` does it.
     """
     plain: dict[str, object] = {"measurement": "none", "roots_first": False, "settings": 0.0, "drift": 0.0, "off_target": 0.0, "network": None}
-    plain |= {"root_spread": 1.0, "regime_spread": 1.0, "levels": 0, "bystanders": 0, "hidden": 0, "mediators": 0, "cycles": 0, "selection": 0}
+    plain |= {
+        "strays": 0.0,
+        "root_spread": 1.0,
+        "regime_spread": 1.0,
+        "levels": 0,
+        "bystanders": 0,
+        "hidden": 0,
+        "mediators": 0,
+        "cycles": 0,
+        "selection": 0,
+    }
     wrong = [name for name, needed in plain.items() if getattr(simulation, name) != needed]
     wrong += [name for name in ("root_law", "noise_law") if getattr(simulation, name) not in LAWS]
     wrong += ["mechanisms"] * (not set(simulation.mechanisms) <= set(MECHANISMS))

@@ -55,6 +55,8 @@ class Simulation:
     """Each root has `root_scale` times or divided by up to this, log-uniform; 1 for equal roots."""
     noise_law: str = "gaussian"
     """Law of the noise, or "any" for another one at every variable with parents."""
+    strays: float = 0.0
+    """Chance of a root, and of the noise of any other variable, to have one of all laws in the place of these."""
     noise_coefficient: float = 0.4
     """The noise of a variable has standard deviation `noise_coefficient` times s, s^2 uniform in (1, `noise_spread`)."""
     noise_spread: float = 2.0
@@ -160,7 +162,7 @@ class Simulation:
         for name in ("root_spread", "noise_spread", "regime_spread"):
             if not 1 <= getattr(self, name) < float("inf"):
                 raise DataError(f"`{name}` must be a factor of at least 1; found {getattr(self, name)}.")
-        for name in ("off_target", "settings", "drift_share"):
+        for name in ("strays", "off_target", "settings", "drift_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise DataError(f"`{name}` must be a probability; found {getattr(self, name)}.")
         if not 0 <= self.drift < float("inf"):
@@ -273,13 +275,17 @@ def _draw_root(simulation: Simulation, n: int, generator: np.random.Generator) -
     scale = simulation.root_scale
     if simulation.root_spread > 1:
         scale *= log_uniform(1 / simulation.root_spread, simulation.root_spread, generator=generator)
-    return np.float32(scale) * draw_noise(simulation.root_law, n, generator=generator)
+    return np.float32(scale) * draw_noise(_choose_law(simulation, simulation.root_law, generator), n, generator=generator)
+
+
+def _choose_law(simulation: Simulation, usual: str, generator: np.random.Generator) -> str:
+    return ANY if simulation.strays and generator.random() < simulation.strays else usual
 
 
 def _draw_error(simulation: Simulation, regime: np.ndarray, regimes: int, generator: np.random.Generator) -> np.ndarray:
     """(n,) float32 noise of a variable with parents."""
     spread = np.sqrt(generator.uniform(1, simulation.noise_spread, regimes if simulation.noise_per_regime else 1)).astype(np.float32)
-    noise = draw_noise(simulation.noise_law, len(regime), generator=generator)
+    noise = draw_noise(_choose_law(simulation, simulation.noise_law, generator), len(regime), generator=generator)
     noise *= np.float32(simulation.noise_coefficient) * (spread[regime] if simulation.noise_per_regime else spread)
     return noise
 

@@ -81,6 +81,8 @@ class Domain:
     plain: float = 0.0
     """Share of the remaining data sets in which everything is Gaussian and linear, measured as it is or in arbitrary units, and nothing else happens;
     of those with interventions half have one target."""
+    strays: float = 0.0
+    """Share of the data sets in which 5 to 40 % of roots and noises have laws of their own, where the others share one."""
     hidden: float = 0.1
     """Share of data sets with unmeasured common causes."""
     mediators: float = 0.1
@@ -204,6 +206,7 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         root_scale=loudness * generator.uniform(0.5, 2.5) / SQRT3,
         root_spread=log_uniform(1, 4, generator=generator) if share() < 0.3 else 1.0,
         noise_law=domain.law or _draw_key(NOISE_SHARES, generator),
+        strays=generator.uniform(0.05, 0.4) if domain.strays and not domain.law and share() < domain.strays else 0.0,
         noise_coefficient=loudness * noise,
         noise_spread=log_uniform(2, 20, generator=generator) if not noise_per_regime and share() < 0.4 else 2.0,
         noise_per_regime=noise_per_regime,
@@ -236,7 +239,7 @@ def _equalise(simulation: Simulation, generator: np.random.Generator) -> Simulat
     low = generator.uniform(0.2, 0.8)
     linear = {"mechanisms": ("linear",), "weights": (low, low + generator.uniform(0.3, 1.5))} if generator.random() < 2 / 3 else {}
     scale = log_uniform(0.2, 2, generator=generator)
-    even = {"root_spread": 1.0, "noise_spread": 1.0, "rescaled": False}
+    even = {"root_spread": 1.0, "noise_spread": 1.0, "rescaled": False, "strays": 0.0}
     return replace(simulation, root_law=law, noise_law=law, root_scale=scale, noise_coefficient=scale, **even, **linear)
 
 
