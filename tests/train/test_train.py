@@ -17,7 +17,7 @@ from seacausal.aggregate.network import load_weights
 from seacausal.errors import CheckpointError, DataError, TrainingError
 from seacausal.estimate.distance_correlation import distance_correlation
 from seacausal.simulate.dataset import Simulation, simulate_dataset
-from seacausal.simulate.domain import ROOT_SHARES, STRUCTURED, Domain, Size, draw_specification
+from seacausal.simulate.domain import ONE_LAW, ROOT_SHARES, STRUCTURED, Domain, Size, draw_specification
 from seacausal.simulate.interventions import INTERVENTIONS
 from seacausal.simulate.measurement import MEASUREMENTS
 from seacausal.simulate.noise import ANY, LAWS
@@ -330,14 +330,17 @@ def test_equal_and_textbook_sets_are_drawn_as_often_as_asked_for():
     assert np.mean([one.measurement == "none" for one in equal]) < 0.5
 
 
-def test_plain_sets_are_linear_and_gaussian_and_nothing_else_happens():
+def test_plain_sets_are_linear_and_of_one_law_and_nothing_else_happens():
     def draw(**shares: float) -> list[Simulation]:
         domain = Domain(expression=0.0, hidden=1.0, selection=1.0, off_target=1.0, drift=1.0, discrete=0.0, interventional=1.0, **shares)
         return [draw_specification(domain, 10, generator=np.random.default_rng(seed)) for seed in range(200)]
 
     assert np.mean([not one.hidden for one in draw(plain=0.3)]) == pytest.approx(0.3, abs=0.1)
     plain = draw(plain=1.0)
-    assert {(one.mechanisms, one.root_law, one.noise_law) for one in plain} == {(("linear",), "gaussian", "gaussian")}
+    assert {one.mechanisms for one in plain} == {("linear",)}
+    assert all(one.root_law == one.noise_law for one in plain)
+    assert np.mean([one.root_law == "gaussian" for one in plain]) == pytest.approx(0.5, abs=0.15)
+    assert {one.root_law for one in plain} == {"gaussian", *ONE_LAW}
     assert not any(one.hidden or one.selection or one.off_target or one.drift or one.levels for one in plain)
     assert {one.measurement for one in plain} == {"none", "units"}
     assert all(2.9 <= one.edges <= 20.1 and one.targets for one in plain)

@@ -64,6 +64,7 @@ CHANNELS: dict[str, tuple[str, ...]] = {
     "categories": (
         *("mutual information", "mutual information significance", "levels"),
         *(f"category graph {measure}" for measure in ("strength", "significance", "orientation", "edge")),
+        *(f"class {measure}" for measure in ("shape", "shape in classes", "spread", "skewness", "skewness trend")),
     ),
     "estimates": ("tail", "arrow", "circle", "posterior", "least adjacent", "covered", "visits"),
     "interventions": (

@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit
 
 from seacausal.estimate.category_tables import fit_table
+from seacausal.estimate.class_shapes import MEASURES, measure_shapes
 from seacausal.estimate.compiled import is_compiled
 from seacausal.estimate.order import Channels
 from seacausal.estimate.parents import INNER
@@ -113,7 +114,7 @@ def category_statistics(
     its "significance" what the score gains by i as the only parent of j; "levels" [i, j] the logarithm of how many values j has, 0 for a column of
     many. Of the graph: "strength" as of pairs, given the other parents of j; "significance" what the score loses without i -> j, or would gain by it;
     "orientation" what it loses where i -> j is turned round (of pairs that are joined, antisymmetric), "edge" 1 for i -> j and 1/2 where the graph's
-    class has i --- j.
+    class has i --- j. "class shape" and its like: four times what `measure_shapes` says.
     """
     d = values.shape[1]
     most = int(min(ROWS, max(LEAST_ROWS, CELLS / d**2)))
@@ -150,6 +151,7 @@ def category_statistics(
         "category graph significance": np.arcsinh(worth) / 4,
         "category graph orientation": np.arcsinh(turned - turned.T) / 4,
         "category graph edge": to_probabilities(essential_graph(joined, targets)),
+        **{f"class {measure}": 4 * values for measure, values in zip(MEASURES, measure_shapes(rows, codes, few, free))},  # as large as others
     }
 
 

@@ -194,6 +194,13 @@ def _heavy(b: int, n: int, generator: torch.Generator) -> Tensor:
     return draws * (0.6745 / draws.abs().median(1, keepdim=True).values.clamp(min=1e-3))
 
 
+def _skewed(b: int, n: int, generator: torch.Generator) -> Tensor:
+    """Gamma laws of shapes 1 to 10, either way round, one for each of the b variables."""
+    shape = 10 ** _uniform((b, 1), generator)
+    draws = torch._standard_gamma(shape.expand(b, n).contiguous(), generator=generator)
+    return _signs((b, 1), generator) * (draws - shape) / shape.sqrt()
+
+
 def _steps(b: int, n: int, generator: torch.Generator) -> Tensor:
     """Two to five values at equal distances, their number and chances drawn for each of the b variables."""
     levels = torch.randint(2, 6, (b, 1), generator=generator, device=generator.device)
@@ -230,6 +237,7 @@ LAWS: dict[str, Draw] = {
     "laplace": lambda b, n, generator: _exponential(b, n, generator) * _signs((b, n), generator) / math.sqrt(2),
     "exponential": lambda b, n, generator: _exponential(b, n, generator) - 1,
     "gumbel": lambda b, n, generator: -(_exponential(b, n, generator).log() + np.euler_gamma) * math.sqrt(6) / math.pi,
+    "skewed": _skewed,
     "student": _student,
     "heavy": _heavy,
     "mixture": _mixture,

@@ -18,11 +18,11 @@ from seacausal.simulate.technical import Technical
 
 STRUCTURED = ("small-world", "stochastic-block", "bipartite", "layered", "regulatory")
 ROOT_SHARES = {
-    **{"uniform": 0.17, "gaussian": 0.15, "irregular": 0.06, "mixture": 0.03, "steps": 0.05, ANY: 0.42},
+    **{"uniform": 0.17, "gaussian": 0.12, "skewed": 0.03, "irregular": 0.06, "mixture": 0.03, "steps": 0.05, ANY: 0.42},
     **{"laplace": 0.02, "exponential": 0.03, "gumbel": 0.02, "student": 0.02, "heavy": 0.03},
 }
 NOISE_SHARES = {
-    **{"gaussian": 0.57, "uniform": 0.04, "irregular": 0.05, "mixture": 0.03, ANY: 0.12},
+    **{"gaussian": 0.54, "skewed": 0.03, "uniform": 0.04, "irregular": 0.05, "mixture": 0.03, ANY: 0.12},
     **{"laplace": 0.04, "exponential": 0.03, "gumbel": 0.04, "student": 0.04, "heavy": 0.04},
 }
 INTERVENTION_SHARES = {
@@ -34,6 +34,8 @@ MEASUREMENT_SHARES = {
     **{"outliers": 0.04, "dropout": 0.015, "counts": 0.015, "molecules": 0.015, "shared": 0.055, "sizes": 0.025},
 }
 
+ONE_LAW = ("uniform", "laplace", "exponential", "gumbel", "skewed", "skewed", "student", ANY)
+"""Laws of plain data sets that are not Gaussian."""
 OF_SETTINGS = ("linear", "nn-additive", "nn", "gp", "saturating", "multiplicative", "heteroscedastic", "scaled", "scaled", "scaled")
 """Mechanisms of variables that an instrument's settings act on: half of them change the spread, or what other parents do."""
 
@@ -79,8 +81,8 @@ class Domain:
     """Share of the other data sets that are like people's own tables: columns of few values, ratings among them, beside continuous ones; what has no
     causes is Gaussian or of few values in most."""
     plain: float = 0.0
-    """Share of the remaining data sets in which everything is Gaussian and linear, measured as it is or in arbitrary units, and nothing else happens;
-    of those with interventions half have one target."""
+    """Share of the remaining data sets in which everything is linear and of one law, in half of them Gaussian, measured as it is or in arbitrary units,
+    and nothing else happens; of those with interventions half have one target."""
     strays: float = 0.0
     """Share of the data sets in which 5 to 40 % of roots and noises have laws of their own, where the others share one."""
     hidden: float = 0.1
@@ -269,14 +271,16 @@ def _mix_kinds(simulation: Simulation, generator: np.random.Generator) -> Simula
 
 
 def _simplify(simulation: Simulation, generator: np.random.Generator) -> Simulation:
-    """What every method is tried on first: linear and Gaussian, variances that differ, no more than the graph and the interventions."""
+    """What every method is tried on first: linear, of one law, variances that differ, no more than the graph and the interventions."""
+    law = "gaussian" if generator.random() < 0.5 else str(generator.choice(ONE_LAW))
     low, targets = generator.uniform(0.2, 0.8), simulation.targets
     return Simulation(
         variables=simulation.variables,
         edges=min(simulation.variables * generator.uniform(0.3, 2), generator.uniform(0.2, 0.8) * most_edges(simulation.graph, simulation.variables)),
         graph=simulation.graph,
         observational_rows=max(simulation.observational_rows, 60),  # fewer targets may be left
-        root_law="gaussian",
+        root_law=law,
+        noise_law=law,
         root_scale=log_uniform(0.3, 2, generator=generator),
         root_spread=log_uniform(1, 3, generator=generator),
         noise_coefficient=log_uniform(0.2, 1.5, generator=generator),

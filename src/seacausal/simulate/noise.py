@@ -24,6 +24,12 @@ def _gumbel(generator: np.random.Generator, size: int) -> np.ndarray:
     return (generator.gumbel(size=size) - np.euler_gamma) * np.sqrt(6) / np.pi
 
 
+def _skewed(generator: np.random.Generator, size: int) -> np.ndarray:
+    """A gamma law of shape 1, the exponential, to 10, which is nearly normal; its tail is on either side."""
+    shape = log_uniform(1, 10, generator=generator)
+    return generator.choice((-1, 1)) * (generator.gamma(shape, size=size) - shape) / np.sqrt(shape)
+
+
 def _mixture(generator: np.random.Generator, size: int) -> np.ndarray:
     centre = generator.uniform(0.5, 0.95)
     return centre * generator.choice([-1.0, 1.0], size) + np.sqrt(1 - centre**2) * generator.standard_normal(size)
@@ -54,6 +60,7 @@ LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "laplace": lambda generator, size: generator.laplace(0, 1 / np.sqrt(2), size),
     "exponential": lambda generator, size: generator.exponential(1, size) - 1,
     "gumbel": _gumbel,
+    "skewed": _skewed,
     "student": _student,
     "heavy": _heavy,
     "mixture": _mixture,
@@ -61,7 +68,7 @@ LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "steps": _steps,
 }
 ANY = "any"
-"""Stands for another of `LAWS` each time: in two of seven the Gaussian, in one of seven the uniform."""
+"""Stands for another of `LAWS` each time: in four of fifteen the Gaussian, in two the uniform."""
 
 
 def log_uniform(low: float, high: float, size: int | None = None, *, generator: np.random.Generator) -> Any:
