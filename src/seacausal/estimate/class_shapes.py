@@ -47,7 +47,7 @@ def measure_shapes(rows: np.ndarray, codes: np.ndarray, few: np.ndarray, free: n
     n, d = rows.shape
     out = np.zeros((5, d, d))
     most = int(min(ROWS, max(LEAST_ROWS, CELLS / d**2)))
-    seen = np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
+    seen = np.linspace(0, n - 1, min(n, most)).astype(np.int64)
     levels = codes.max(1) + 1
     classes = np.flatnonzero(few)
     for j in np.flatnonzero(~few):

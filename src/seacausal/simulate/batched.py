@@ -197,7 +197,7 @@ def _heavy(b: int, n: int, generator: torch.Generator) -> Tensor:
 def _skewed(b: int, n: int, generator: torch.Generator) -> Tensor:
     """Gamma laws of shapes 1 to 10, either way round, one for each of the b variables."""
     shape = 10 ** _uniform((b, 1), generator)
-    draws = torch._standard_gamma(shape.expand(b, n).contiguous(), generator=generator)
+    draws = torch._standard_gamma(shape.expand(b, n).contiguous(), generator=generator)  # pyright: ignore[reportPrivateImportUsage]: others take none
     return _signs((b, 1), generator) * (draws - shape) / shape.sqrt()
 
 

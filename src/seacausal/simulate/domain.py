@@ -81,8 +81,8 @@ class Domain:
     """Share of the other data sets that are like people's own tables: columns of few values, ratings among them, beside continuous ones; what has no
     causes is Gaussian or of few values in most."""
     plain: float = 0.0
-    """Share of the remaining data sets in which everything is linear and of one law, in half of them Gaussian, measured as it is or in arbitrary units,
-    and nothing else happens; of those with interventions half have one target."""
+    """Share of the remaining data sets in which everything is linear and of one law, Gaussian in half of them, measured as it is or in arbitrary
+    units, and nothing else happens; of those with interventions half have one target."""
     strays: float = 0.0
     """Share of the data sets in which 5 to 40 % of roots and noises have laws of their own, where the others share one."""
     hidden: float = 0.1
