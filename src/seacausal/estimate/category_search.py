@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 from seacausal.estimate.category_tables import fit_table
-from seacausal.estimate.class_shapes import MEASURES, measure_shapes
+from seacausal.estimate.class_shapes import MEASURES, compare_classes, measure_shapes
 from seacausal.estimate.compiled import is_compiled
 from seacausal.estimate.order import Channels
 from seacausal.estimate.parents import INNER
@@ -157,7 +157,11 @@ def category_statistics(
 
 def categories_ready(values: np.ndarray) -> bool:
     """Whether the kernels are compiled already, or not needed for these values."""
-    return is_compiled(search_categories) or not find_categories(spaced_rows(values, LEAST_ROWS)).any()
+    searched, compared = is_compiled(search_categories), is_compiled(compare_classes)
+    if searched and compared:
+        return True
+    few = find_categories(spaced_rows(values, LEAST_ROWS))
+    return not few.any() or (searched and bool(few.all()))
 
 
 def new_state(codes: np.ndarray, free: np.ndarray) -> State:
