@@ -149,12 +149,13 @@ def recipe_cases(path: Path, *, graphs: int | None = None) -> Iterator[Case]:
         As `read_recipe`.
     """
     for member in sorted(read_recipe(path, count=graphs or 100), key=lambda member: member.specification.variables):
-        dataset = member.simulate()
-        if np.isfinite(dataset.values).all():  # training draws others again
-            d = len(dataset.names)
+        simulated = member.simulate()
+        dataset = _drop_constant(simulated)
+        d = len(dataset.names)
+        if d > 1 and np.isfinite(simulated.values).all():  # training draws others again
             sizes = member.domain.sizes if member.domain else ()
             group = next((f"N={size.smallest} to {size.largest}" for size in sizes if size.smallest <= d <= size.largest), member.name)
-            yield Case(f"{group}, {'interventional' if dataset.interventional else 'observational'}", "", _drop_constant(dataset))
+            yield Case(f"{group}, {'interventional' if dataset.interventional else 'observational'}", "", dataset)
 
 
 def external_cases(folder: Path, *, graphs: int | None = None) -> Iterator[Case]:
