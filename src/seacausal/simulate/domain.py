@@ -35,7 +35,7 @@ MEASUREMENT_SHARES = {
 }
 
 ONE_LAW = ("uniform", "laplace", "exponential", "gumbel", "skewed", "skewed", "student", ANY)
-"""Laws of plain data sets that are not Gaussian."""
+"""Laws of plain data sets that are not Gaussian; with `ANY` each variable has its own."""
 OF_SETTINGS = ("linear", "nn-additive", "nn", "gp", "saturating", "multiplicative", "heteroscedastic", "scaled", "scaled", "scaled")
 """Mechanisms of variables that an instrument's settings act on: half of them change the spread, or what other parents do."""
 
