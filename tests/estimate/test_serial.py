@@ -106,7 +106,7 @@ def test_significance_is_that_of_so_many_rows():
 @pytest.mark.parametrize("interventions", [False, True])
 def test_unrelated_series_are_not_joined(interventions):
     generator = np.random.default_rng(4)
-    x = autoregressive(np.full(8, 0.97), 1600, generator)
+    x = autoregressive(np.full(8, 0.98), 1600, generator)
     regime, targets = np.zeros(1600, int), np.zeros((1, 8), bool)
     if interventions:
         regime, targets = np.repeat([0, 1, 2], [800, 400, 400]), np.eye(3, 8, k=-1, dtype=bool)
@@ -116,7 +116,7 @@ def test_unrelated_series_are_not_joined(interventions):
     assert found.dataset["independent rows"] == round(share(x, regime) * 1600) < 150
     assert whole.dataset["independent rows"] == whole.dataset["rows"] == 1600
     joined = [(graph.probabilities + graph.probabilities.T > 0.5).sum() // 2 for graph in (found, whole)]
-    assert joined[0] <= 5 < 15 <= joined[1]  # of 28 pairs
+    assert joined[0] <= 5 < 20 <= joined[1]  # of 28 pairs
 
 
 def test_a_short_control_beside_long_regimes():

@@ -149,10 +149,12 @@ def recipe_cases(path: Path, *, graphs: int | None = None) -> Iterator[Case]:
         As `read_recipe`.
     """
     for member in sorted(read_recipe(path, count=graphs or 100), key=lambda member: member.specification.variables):
-        simulated = member.simulate()
-        dataset = _drop_constant(simulated)
+        dataset = member.simulate()
+        if not np.isfinite(dataset.values).all():  # training draws others again
+            continue
+        dataset = _drop_constant(dataset)
         d = len(dataset.names)
-        if d > 1 and np.isfinite(simulated.values).all():  # training draws others again
+        if d > 1:
             sizes = member.domain.sizes if member.domain else ()
             group = next((f"N={size.smallest} to {size.largest}" for size in sizes if size.smallest <= d <= size.largest), member.name)
             yield Case(f"{group}, {'interventional' if dataset.interventional else 'observational'}", "", dataset)

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from seacausal.estimate.parents import INNER
+from seacausal.estimate.statistics import spaced_rows
 
 ROWS, LEAST_ROWS, CELLS = 4_000, 500, 2e7
 """Rows that are looked at, at most; fewer, but at least so many, where rows times pairs would be more than `CELLS`."""
@@ -47,15 +48,15 @@ def measure_shapes(rows: np.ndarray, codes: np.ndarray, few: np.ndarray, free: n
     n, d = rows.shape
     out = np.zeros((5, d, d))
     most = int(min(ROWS, max(LEAST_ROWS, CELLS / d**2)))
-    seen = np.linspace(0, n - 1, min(n, most)).astype(np.int64)
-    levels = codes.max(1) + 1
-    classes = np.flatnonzero(few)
+    seen = spaced_rows(np.arange(n), most)
+    classes = codes[few].astype(np.uint8)
+    levels = codes[few].max(1) + 1
     for j in np.flatnonzero(~few):
         kept = seen[free[j, seen]]
         kept = kept[np.argsort(rows[kept, j], kind="stable")]
         x = rows[kept, j]
         if len(x) >= SMALLEST and x[-1] - x[0] > GAP:
-            out[:, classes, j] = compare_classes((x - x.mean()) / x.std(), codes[np.ix_(classes, kept)].astype(np.uint8), levels[classes])
+            out[:, few, j] = compare_classes((x - x.mean()) / x.std(), classes[:, kept], levels)
     return out
 
 
