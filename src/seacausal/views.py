@@ -19,6 +19,7 @@ from seacausal.estimate.graph_search import JUMPS, graph_search_compiled, graph_
 from seacausal.estimate.local import LocalEstimates, estimate_gathered, local_compiled, pool_estimates
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.outlying import find_outlying
+from seacausal.estimate.pair_entropies import entropy_statistics
 from seacausal.estimate.serial import FEWEST, independent_share
 from seacausal.estimate.statistics import (
     exclude_targets,
@@ -30,7 +31,7 @@ from seacausal.estimate.statistics import (
     spaced_rows,
     standardise,
 )
-from seacausal.estimate.tails import draw_in
+from seacausal.estimate.tails import cut_targets, draw_in
 from seacausal.sample.subsets import sample_subsets
 
 SUBSET_SIZE = 5
@@ -51,10 +52,12 @@ class Views:
     """(d,) bool, the columns that vary."""
     degenerate: Degenerate
     """Columns that carry no information of their own."""
+    cut: tuple[str, ...]
+    """Targets that were set so far out that nothing followed, and were cut, see `estimate.tails.cut_targets`."""
     scored: tuple[str, ...]
     """Columns with heavy tails, in the place of which normal scores of their ranks stand."""
     settings: np.ndarray
-    """(d,) bool, the columns that have one value wherever they are no target, so that nothing acts on them."""
+    """(d,) bool, the columns that have one value wherever they are no target, or are targets in all rows, so that nothing acts on them."""
     unmoved: tuple[str, ...]
     """Targets whose own level and spread the interventions leave as they were."""
     outlying: tuple[int, ...]
@@ -129,12 +132,18 @@ def view_dataset(
         plain, spread, targets, kept = _keep_varying(dataset)
     n, d = plain.shape
     targeted = replaced = targets[dataset.regime] if dataset.interventional else None
-    settings = np.zeros(len(kept), bool)
-    if targeted is not None and (settled := find_settings(plain, targeted)).any():
-        settings[kept] = settled
+    settings, cut = np.zeros(len(kept), bool), list[int]()
+    if targeted is not None:
+        always = targeted.all(0)  # drawn by whoever made the table, so that no row tells of another mechanism
+        settings[kept] = settled = always | find_settings(plain, targeted)
         replaced, targets = targeted & ~settled, targets & ~settled  # what interventions put another mechanism in the place of
+        targeted = targeted & ~always
+        if not targeted.any():
+            targeted = replaced = None
+        else:
+            plain, spread, cut = cut_targets(plain, spread, targeted)
     z, spread, columns = draw_in(plain, spread, dataset.values if kept.all() else dataset.values[:, kept], targeted)
-    scored = tuple(dataset.names[j] for j in np.flatnonzero(kept)[columns])
+    far, scored = (tuple(dataset.names[j] for j in np.flatnonzero(kept)[changed]) for changed in (cut, columns))
     gram = gram_matrix(z)
     # Sums of heavy columns are sums as they are.
     degenerate = _name_degenerate((plain.T @ plain if columns else gram[1 : 1 + d, 1 : 1 + d]) / n, dataset, kept)
@@ -165,6 +174,7 @@ def view_dataset(
         if shown and statistic != "partial-correlation":
             channels["partial correlation"] = _score_pairs(statistic, z)
             np.fill_diagonal(channels["partial correlation"], 0)
+        channels |= entropy_statistics(control, channels["cubic"])
         begin("order")
         channels |= order_statistics(control, spread, controlled)
         begin("graph search")
@@ -196,7 +206,7 @@ def view_dataset(
         channels |= pool_estimates(estimates, subset.variables, d)
         local = subset.variables, estimates
     out = tuple(np.flatnonzero(outlying).tolist())
-    return Views(channels, kept, degenerate, scored, settings, unmoved, out, worth, following < 1, clock.stop(), local)
+    return Views(channels, kept, degenerate, far, scored, settings, unmoved, out, worth, following < 1, clock.stop(), local)
 
 
 def view_marginals(
@@ -237,7 +247,7 @@ def view_marginals(
     (n, d), none = z.shape, np.zeros(len(kept), bool)
     degenerate = _name_degenerate(z.T @ z / n, dataset, kept)
     if d < SUBSET_SIZE or subsets < 1:
-        return Views({}, kept, degenerate, (), none, (), (), n, False, clock.stop(), None)
+        return Views({}, kept, degenerate, (), (), none, (), (), n, False, clock.stop(), None)
     values = dataset.values[:, kept] if scale else z
     channel = _score_pairs(statistic, values)
     scores = channel if guide in (None, statistic) else _score_pairs(guide, values)
@@ -254,7 +264,7 @@ def view_marginals(
     begin("sample")
     variables = _draw(sampler, scores, subsets, seed, believe if predict else None).variables
     begin("estimate")
-    return Views({statistic: channel}, kept, degenerate, (), none, (), (), n, False, clock.stop(), (variables, estimate(variables)))
+    return Views({statistic: channel}, kept, degenerate, (), (), none, (), (), n, False, clock.stop(), (variables, estimate(variables)))
 
 
 class _Clock:

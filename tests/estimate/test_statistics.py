@@ -12,6 +12,7 @@ from seacausal.discovery import discover
 from seacausal.estimate import statistics
 from seacausal.estimate.graph_search import graph_statistics, interventional_graph_statistics
 from seacausal.estimate.order import control_rows, order_statistics
+from seacausal.estimate.pair_entropies import entropy_statistics
 from seacausal.estimate.statistics import (
     CHUNK,
     CLIP,
@@ -267,9 +268,9 @@ def intervened_table(seed: int, d: int = 5, rows: int = 100) -> tuple[np.ndarray
 def everything_of(table: np.ndarray, targeted: np.ndarray | None) -> dict[str, np.ndarray]:
     z, _, spread = standardise(table)
     control = control_rows(z, targeted)
-    found = (
-        global_statistics(z, spread, targeted) | order_statistics(control, spread, gram_matrix(control)) | graph_statistics(gram_matrix(control))[0]
-    )
+    found = global_statistics(z, spread, targeted)
+    found |= entropy_statistics(control, found["cubic"])
+    found |= order_statistics(control, spread, gram_matrix(control)) | graph_statistics(gram_matrix(control))[0]
     if targeted is None:
         return found
     searched = interventional_graph_statistics(*exclude_targets(gram_matrix(z), z, targeted), np.unique(targeted, axis=0))
@@ -536,7 +537,12 @@ def test_targets_in_every_row_are_named():
     graph = discover(table | {"guide": np.full(2500, "a")}, interventions="guide")
     assert graph.dataset["always targets"] == ["a"]
     assert any("Intervened on in every row" in note and note.endswith(": a.") for note in graph.notes())
-    assert discover(table).dataset["always targets"] == []
+    assert graph.dataset["settings"] == []
+    assert not graph.probabilities[:, 1].any()
+    plain = discover(table)
+    assert plain.dataset["always targets"] == []
+    known = discover(table, knowledge={"forbidden": [["*", "a"]]})
+    np.testing.assert_array_equal(graph.probabilities, known.probabilities)  # no row without an intervention to compare with
 
 
 def test_what_is_known_of_a_setting_is_heeded():

@@ -9,7 +9,7 @@ from scipy.stats import norm, rankdata
 from seacausal.data import Dataset
 from seacausal.discovery import discover
 from seacausal.estimate.statistics import standardise
-from seacausal.estimate.tails import draw_in, find_heavy, gain_of_dependence, score_ranks
+from seacausal.estimate.tails import SET_CUT, cut_targets, draw_in, find_heavy, gain_of_dependence, score_ranks
 
 
 def drawn(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
@@ -155,3 +155,53 @@ def test_sums_of_heavy_columns_are_still_named():
     found = discover(np.column_stack([x, x[:, 0] + x[:, 1], 2 * x[:, 2]]))
     assert found.degenerate.dependent == ((found.names[3], found.names[:2]),)
     assert found.degenerate.duplicate == ((found.names[4], found.names[2]),)
+
+
+def far_out(shape, *, seed: int = 0, far: float = 40.0) -> tuple[np.ndarray, np.ndarray]:
+    """a -> b -> c, 300 rows as they are, and 5 rows in which each of them is set far out."""
+    generator = np.random.default_rng(seed)
+    targeted = np.zeros((315, 3), bool)
+    values = generator.standard_normal((315, 3))
+    for j in range(3):
+        targeted[300 + 5 * j : 305 + 5 * j, j] = True
+        if j:
+            values[:, j] += shape(values[:, j - 1])
+        values[targeted[:, j], j] = far
+    return values, targeted
+
+
+def test_what_is_set_far_out_is_cut_where_nothing_follows():
+    values, targeted = far_out(np.tanh)
+    z, _, spread = standardise(values)
+    before = z.tobytes(), spread.tobytes()
+    cut, spreads, columns = cut_targets(z, spread, targeted)
+    assert (z.tobytes(), spread.tobytes()) == before
+    assert columns == [0, 1, 2]
+    np.testing.assert_allclose(cut.mean(0), 0, atol=1e-12)
+    np.testing.assert_allclose(cut.std(0), 1)
+    for j in range(3):
+        free = ~targeted[:, j]
+        level = np.median(cut[free, j])
+        unit = np.median(np.abs(cut[free, j] - level)) / norm.ppf(0.75)
+        np.testing.assert_allclose((cut[targeted[:, j], j] - level) / unit, SET_CUT)
+        np.testing.assert_allclose(spreads[j] * cut[free, j].std(), values[free, j].std())
+
+
+@pytest.mark.parametrize(("shape", "far"), [(lambda x: x, 40.0), (np.tanh, 6.0)])
+def test_what_others_follow_and_what_is_near_stays(shape, far):
+    values, targeted = far_out(shape, far=far)
+    z, _, spread = standardise(values)
+    found = cut_targets(z, spread, targeted)
+    assert found[0] is z
+    assert found[1] is spread
+    assert found[2] == []
+
+
+def test_strong_interventions_do_not_hide_what_levels_off():
+    values, targeted = far_out(np.tanh)
+    regimes, regime = np.unique(targeted, axis=0, return_inverse=True)
+    graph = discover(Dataset(values, ("a", "b", "c"), regime.ravel().astype(np.int32), regimes))
+    assert min(graph.probabilities[0, 1], graph.probabilities[1, 2]) > 0.9
+    assert graph.probabilities[0, 2] < 0.2
+    assert graph.dataset["cut targets"] == ["a", "b", "c"]
+    assert any(note.startswith("Set far beyond their other values") and note.endswith(": a, b, c.") for note in graph.notes())

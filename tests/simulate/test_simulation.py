@@ -145,6 +145,13 @@ def saturating_by_hand(w, t, h, x, noise):
     return noise + sum(w[p] * level[p] ** h[p] / (t[p] ** h[p] + level[p] ** h[p]) for p in range(len(x)))
 
 
+def gentle_by_hand(w, a, c, b, kind, x, noise):
+    u = [a[p] * (x[p] - c[p]) for p in range(len(x))]
+    shapes = (lambda p: x[p], lambda p: math.log1p(math.exp(u[p])) / a[p], lambda p: math.asinh(u[p]) / a[p])
+    g = [shapes[kind[p]](p) if kind[p] < 3 else x[p] * (1 + a[p] * min(abs(x[p]), 2) / 4) for p in range(len(x))]
+    return sum(w[p] * g[p] for p in range(len(x))) + math.exp(b * max(-2, min(2, sum(g)))) * noise
+
+
 def tree_by_hand(depth, asked, t, leaf, x, noise):
     def descend(level: int, place: int) -> float:
         """From node `place` of a level; the first node of a level is number 2^level - 1."""
@@ -186,6 +193,7 @@ BY_HAND = {
     "multiplicative": lambda w, x, noise: noise + math.prod(1 + w[p] * math.tanh(x[p]) for p in range(len(x))),
     "quadratic": quadratic_by_hand,
     "saturating": saturating_by_hand,
+    "gentle": gentle_by_hand,
     "tree": tree_by_hand,
 }
 

@@ -17,7 +17,7 @@ from seacausal.aggregate.network import load_weights
 from seacausal.errors import CheckpointError, DataError, TrainingError
 from seacausal.estimate.distance_correlation import distance_correlation
 from seacausal.simulate.dataset import Simulation, simulate_dataset
-from seacausal.simulate.domain import ONE_LAW, ROOT_SHARES, STRUCTURED, Domain, Size, draw_specification
+from seacausal.simulate.domain import GENTLE, ONE_LAW, ROOT_SHARES, STRUCTURED, Domain, Size, draw_specification
 from seacausal.simulate.interventions import INTERVENTIONS
 from seacausal.simulate.measurement import MEASUREMENTS
 from seacausal.simulate.noise import ANY, LAWS
@@ -346,6 +346,20 @@ def test_plain_sets_are_linear_and_of_one_law_and_nothing_else_happens():
     assert all(2.9 <= one.edges <= 20.1 and one.targets for one in plain)
     assert np.mean([one.targets == 1 for one in plain]) == pytest.approx(0.52, abs=0.1)
     assert not any(one.hidden == 0 for one in draw(plain=1.0, equal=1.0))
+
+
+def test_gentle_sets_are_small_and_come_before_all_others():
+    def draw(d: int = 10, **shares: float) -> list[Simulation]:
+        domain = Domain(expression=0.0, equal=1.0, discrete=1.0, hidden=0.5, **shares)
+        return [draw_specification(domain, d, generator=np.random.default_rng(seed)) for seed in range(100)]
+
+    assert np.mean([one.mechanisms == ("gentle",) for one in draw(gentle=0.3)]) == pytest.approx(0.3, abs=0.12)
+    gentle = draw(gentle=1.0)
+    assert all(one.mechanisms == ("gentle",) and one.root_law == one.noise_law == ANY and not one.levels for one in gentle)
+    assert {one.measurement for one in gentle} == {"none", "units", "round", "exponential"}
+    assert np.mean([one.hidden > 0 for one in gentle]) == pytest.approx(0.5, abs=0.15)
+    assert np.mean([one.edges for one in draw(2, gentle=1.0)]) == pytest.approx(0.735, abs=0.05)
+    assert not any(one.mechanisms == ("gentle",) for one in draw(GENTLE + 1, gentle=1.0))
 
 
 def test_everyday_sets_have_few_values_beside_continuous_ones():

@@ -48,6 +48,7 @@ CHANNELS: dict[str, tuple[str, ...]] = {
         "additive residual",
         "skewness",
         "kurtosis",
+        *("negentropy", "linear entropy", "linear entropy significance", "curve entropy", "curve entropy significance"),
     ),
     "variances": (
         "log variance",

@@ -16,12 +16,18 @@ import numpy as np
 
 from seacausal.estimate.category_search import VALUES
 from seacausal.estimate.order import control_rows
-from seacausal.estimate.statistics import CHUNK, average_ranks, standardise
+from seacausal.estimate.statistics import CHUNK, average_ranks, spaced_rows, standardise
 
 HEAVY = 12.0
 """Fourth moment of a standardised column beyond which its tails are heavy: a Gaussian law has 3, an exponential one 9, a log-normal one 114."""
 HEAVY_SCREEN = 30.0
 """The same where effects of interventions cannot be told from tails, for want of rows without any."""
+SET_FAR, SET_CUT = 20.0, 4.0
+"""Standard deviations of a variable elsewhere beyond which an intervention sets it far, and those that it is cut at then."""
+FOLLOWED = 0.3
+"""What follows a variable that is set far moves by at least this share of its distance, both in their standard deviations."""
+FEWEST_OTHERS, MIDDLE_ROWS = 20, 2000
+"""Rows in which a variable is no target that are enough to tell what is far, and those that are looked at; their median deviation is what counts."""
 FAR, STEPS = 6.0, 1200
 """Scores end here, and between their two ends quantiles are interpolated in so many steps."""
 RIDGE = 1e-3
@@ -60,6 +66,50 @@ def draw_in(z: np.ndarray, spread: np.ndarray, values: np.ndarray, targeted: np.
     for j in heavy:
         spreads[j] = _spread_of_middle(values[:, j])
     return drawn, spreads, heavy
+
+
+def cut_targets(z: np.ndarray, spread: np.ndarray, targeted: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Cut what interventions set far from all that a variable is otherwise, where no other follows so far, as with most of these: effects level off.
+
+    Parameters
+    ----------
+    z
+        (n, d) standardised rows.
+    spread
+        (d,) standard deviations before standardising.
+    targeted
+        (n, d) bool, where a variable was intervened on.
+
+    Returns
+    -------
+    Rows and spreads, standardised again, and the numbers of the columns that were cut; `z` and `spread` themselves where none was.
+    """
+    free = ~targeted
+    middle, unit = np.zeros(z.shape[1]), np.full(z.shape[1], np.inf)
+    for j in range(z.shape[1]):
+        others = spaced_rows(z[free[:, j], j], MIDDLE_ROWS)
+        if len(others) >= FEWEST_OTHERS:
+            middle[j] = np.median(others)
+            unit[j] = np.median(np.abs(others - middle[j])) / NormalDist().inv_cdf(0.75) or np.inf
+    known = np.isfinite(unit)
+    cut, levelling, followed = z, [], 0
+    for j in np.flatnonzero(targeted.any(0)):
+        hit = np.flatnonzero(targeted[:, j])
+        far = hit[np.abs(z[hit, j] - middle[j]) > SET_FAR * unit[j]]
+        if not len(far):
+            continue
+        moved = np.abs(((z[far] - middle) * free[far]).sum(0)) / np.maximum(free[far].sum(0), 1)
+        reach = np.abs(z[far, j] - middle[j]).mean() / unit[j]
+        if (moved[known] < min(SET_FAR, FOLLOWED * reach) * unit[known]).all():
+            cut = z.copy() if cut is z else cut
+            cut[far, j] = np.clip(z[far, j], middle[j] - SET_CUT * unit[j], middle[j] + SET_CUT * unit[j])
+            levelling.append(int(j))
+        else:
+            followed += 1
+    if followed >= len(levelling):
+        return z, spread, []
+    cut, _, change = standardise(cut)
+    return cut, spread * change, levelling
 
 
 def find_heavy(rows: np.ndarray, *, screen: bool) -> list[int]:

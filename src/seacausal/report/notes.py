@@ -56,11 +56,12 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
         found.append(f"Text, numbered from 0 in this order: {name} ({_list(levels)})" + ("; some differ in case alone." if alike else "."))
     if facts["normal scores"]:
         found.append(f"Heavy tails, replaced by normal scores of their ranks: {_list(facts['normal scores'])}.")
-    if facts["always targets"]:
+    if facts["cut targets"]:
         found.append(
-            f"Intervened on in every row, which shows nothing of what that changes (--knowledge says that nothing acts on them): "
-            f"{_list(facts['always targets'])}."
+            f"Set far beyond their other values, which nothing follows so far, and cut at 4 standard deviations: {_list(facts['cut targets'])}."
         )
+    if facts["always targets"]:
+        found.append(f"Intervened on in every row, so that nothing acts on them: {_list(facts['always targets'])}.")
     if facts["settings"]:
         found.append(f"One value wherever they are not intervened on, so that nothing acts on them: {_list(facts['settings'])}.")
     if facts["unmoved targets"]:

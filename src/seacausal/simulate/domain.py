@@ -36,6 +36,8 @@ MEASUREMENT_SHARES = {
 
 ONE_LAW = ("uniform", "laplace", "exponential", "gumbel", "skewed", "skewed", "student", ANY)
 """Laws of plain data sets that are not Gaussian; with `ANY` each variable has its own."""
+GENTLE = 14
+"""Most variables of a data set of gentle effects."""
 OF_SETTINGS = ("linear", "nn-additive", "nn", "gp", "saturating", "multiplicative", "heteroscedastic", "scaled", "scaled", "scaled")
 """Mechanisms of variables that an instrument's settings act on: half of them change the spread, or what other parents do."""
 
@@ -83,6 +85,9 @@ class Domain:
     plain: float = 0.0
     """Share of the remaining data sets in which everything is linear and of one law, Gaussian in half of them, measured as it is or in arbitrary
     units, and nothing else happens; of those with interventions half have one target."""
+    gentle: float = 0.0
+    """Share of the data sets of up to `GENTLE` variables, before all others, in which effects raise or lower all along, roots and noises have laws
+    of their own, and half of the columns may be rounded or on a skewed scale, but nothing else happens: as pairs of measurements look."""
     strays: float = 0.0
     """Share of the data sets in which 5 to 40 % of roots and noises have laws of their own, where the others share one."""
     hidden: float = 0.1
@@ -145,6 +150,8 @@ def draw_specification(domain: Domain, variables: int, *, generator: np.random.G
     if generator.random() < domain.expression:
         return _draw_expression(domain, variables, generator)
     simulation = _draw_simulation(domain, variables, generator)
+    if domain.gentle and variables <= GENTLE and generator.random() < domain.gentle:
+        return _soften(simulation, generator)
     if domain.equal and generator.random() < domain.equal:
         simulation = _equalise(simulation, generator)
         if domain.textbook and generator.random() < domain.textbook:
@@ -291,6 +298,28 @@ def _simplify(simulation: Simulation, generator: np.random.Generator) -> Simulat
         regime_rows=simulation.regime_rows,
         intervention=simulation.intervention,
         measurement="none" if generator.random() < 0.5 else "units",
+    )
+
+
+def _soften(simulation: Simulation, generator: np.random.Generator) -> Simulation:
+    """Monotone effects, laws of any kind; the graph, interventions and hidden causes are those of any set."""
+    measurement, d = generator.random(), simulation.variables
+    most = most_edges(simulation.graph, d)
+    return replace(
+        simulation,
+        edges=most * generator.uniform(0.5, 0.97) if d < 4 else min(d * generator.uniform(0.4, 2), 0.9 * most),
+        mechanisms=("gentle",),
+        root_law=ANY,
+        noise_law=ANY,
+        strays=0.6,
+        root_scale=log_uniform(0.5, 2, generator=generator),
+        root_spread=1.5,
+        noise_coefficient=log_uniform(0.15, 1.5, generator=generator),
+        levels=0,
+        levels_share=1.0,
+        tables=False,
+        rare=False,
+        measurement="none" if measurement < 0.3 else "units" if measurement < 0.5 else "round" if measurement < 0.7 else "exponential",
     )
 
 

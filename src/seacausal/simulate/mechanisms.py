@@ -188,6 +188,25 @@ def draw_saturating(parents: int, generator: np.random.Generator) -> Mechanism:
     return mechanism
 
 
+def draw_gentle(parents: int, generator: np.random.Generator) -> Mechanism:
+    """Y = sum of w_k g_k(X_k) + exp(b u) noise: every parent raises or lowers Y all along, and in a third of the draws its spread as well.
+
+    |w| in (0.4, 1.2), random signs; g is x, or a line that turns into a flatter or a steeper one (log(1 + exp(a (x - c))) / a, asinh(a (x - c)) / a
+    or x (1 + a min(|x|, 2) / 4), c ~ N(0, 1), a = exp U(-1, 1)); u is the sum, without w, cut to +-2, |b| in (0, 0.6).
+    """
+    w = (generator.uniform(0.4, 1.2, parents) * generator.choice([-1.0, 1.0], parents)).astype(np.float32)
+    a, c = np.exp(generator.uniform(-1, 1, parents)).astype(np.float32), generator.standard_normal(parents, dtype=np.float32)
+    kind = generator.integers(4, size=parents)
+    b = np.float32(generator.uniform(-0.6, 0.6)) if generator.random() < 1 / 3 else np.float32(0)
+
+    def mechanism(x: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        u = a * (x - c)
+        g = np.choose(kind, [x, np.logaddexp(np.float32(0), u) / a, np.arcsinh(u) / a, x * (1 + a * np.minimum(np.abs(x), 2) / 4)])
+        return g @ w + (np.exp(b * np.clip(g.sum(1), -2, 2)) * noise if b else noise)
+
+    return mechanism
+
+
 def draw_tree(parents: int, generator: np.random.Generator) -> Mechanism:
     """Y = the value of a leaf + noise: a binary tree of at least 3 levels, every node of which asks whether X_k > t (Breiman et al., 1984).
 
@@ -269,6 +288,7 @@ MECHANISMS: dict[str, Callable[..., Mechanism]] = {
     "multiplicative": draw_multiplicative,
     "quadratic": draw_quadratic,
     "saturating": draw_saturating,
+    "gentle": draw_gentle,
     "tree": draw_tree,
     "count": draw_count,
 }
