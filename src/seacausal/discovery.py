@@ -151,6 +151,7 @@ def discover(
         "intervened variables": [dataset.names[i] for i in np.flatnonzero(used.any(0))],
         "always targets": [dataset.names[i] for i in np.flatnonzero(used.all(0))],
         "settings": [dataset.names[i] for i in np.flatnonzero(views.settings & ~used.all(0))],
+        "offset regimes": views.offset,
         "unmoved targets": list(views.unmoved),
         "knowledge": known.given if known else {},
         "reading": _recall(data, reading, missing),

@@ -17,6 +17,7 @@ from seacausal.estimate.degenerate import find_classes, find_computed, find_dege
 from seacausal.estimate.gather import SubsetData, plan_rows
 from seacausal.estimate.graph_search import JUMPS, graph_search_compiled, graph_statistics, interventional_graph_statistics
 from seacausal.estimate.local import LocalEstimates, estimate_gathered, local_compiled, pool_estimates
+from seacausal.estimate.offsets import centre_regimes, find_offsets
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.outlying import find_outlying
 from seacausal.estimate.pair_entropies import entropy_statistics
@@ -58,6 +59,8 @@ class Views:
     """Columns with heavy tails, in the place of which normal scores of their ranks stand."""
     settings: np.ndarray
     """(d,) bool, the columns that have one value wherever they are no target, or are targets in all rows, so that nothing acts on them."""
+    offset: bool
+    """Whether regimes are off in all columns, so that rows were compared within them, see `estimate.offsets`."""
     unmoved: tuple[str, ...]
     """Targets whose own level and spread the interventions leave as they were."""
     outlying: tuple[int, ...]
@@ -132,7 +135,7 @@ def view_dataset(
         plain, spread, targets, kept = _keep_varying(dataset)
     n, d = plain.shape
     targeted = replaced = targets[dataset.regime] if dataset.interventional else None
-    settings, cut = np.zeros(len(kept), bool), list[int]()
+    settings, named, cut = np.zeros(len(kept), bool), targets, list[int]()
     if targeted is not None:
         always = targeted.all(0)  # drawn by whoever made the table, so that no row tells of another mechanism
         settings[kept] = settled = always | find_settings(plain, targeted)
@@ -144,10 +147,14 @@ def view_dataset(
             plain, spread, cut = cut_targets(plain, spread, targeted)
     z, spread, columns = draw_in(plain, spread, dataset.values if kept.all() else dataset.values[:, kept], targeted)
     far, scored = (tuple(dataset.names[j] for j in np.flatnonzero(kept)[changed]) for changed in (cut, columns))
+    measured, apart = z, find_offsets(z, dataset.regime, named) if targeted is not None else None
+    if apart is not None:
+        z, _, change = standardise(centre_regimes(z, dataset.regime, named))
+        spread = spread * change
     gram = gram_matrix(z)
     # Sums of heavy columns are sums as they are.
-    degenerate = _name_degenerate((plain.T @ plain if columns else gram[1 : 1 + d, 1 : 1 + d]) / n, dataset, kept)
-    following = independent_share(z, dataset.regime) if serial else 1.0
+    degenerate = _name_degenerate((plain.T @ plain if columns or apart is not None else gram[1 : 1 + d, 1 : 1 + d]) / n, dataset, kept)
+    following = independent_share(measured, dataset.regime) if serial else 1.0
     share = following * dataset.known_pairs
     worth = round(share * n)
     rows = min(rows, worth)
@@ -180,7 +187,7 @@ def view_dataset(
         begin("graph search")
         channels |= search.result()
         if targeted is not None:
-            channels |= interventional_statistics(z, targeted, share)
+            channels |= interventional_statistics(measured, targeted, share, apart)
             unmoved = tuple(dataset.names[j] for j in np.flatnonzero(kept)[find_unmoved(channels)])
     if wanted:
         plan = plan_rows(dataset.regime, targets, generator=np.random.default_rng(seed))
@@ -206,7 +213,7 @@ def view_dataset(
         channels |= pool_estimates(estimates, subset.variables, d)
         local = subset.variables, estimates
     out = tuple(np.flatnonzero(outlying).tolist())
-    return Views(channels, kept, degenerate, far, scored, settings, unmoved, out, worth, following < 1, clock.stop(), local)
+    return Views(channels, kept, degenerate, far, scored, settings, apart is not None, unmoved, out, worth, following < 1, clock.stop(), local)
 
 
 def view_marginals(
@@ -247,7 +254,7 @@ def view_marginals(
     (n, d), none = z.shape, np.zeros(len(kept), bool)
     degenerate = _name_degenerate(z.T @ z / n, dataset, kept)
     if d < SUBSET_SIZE or subsets < 1:
-        return Views({}, kept, degenerate, (), (), none, (), (), n, False, clock.stop(), None)
+        return Views({}, kept, degenerate, (), (), none, False, (), (), n, False, clock.stop(), None)
     values = dataset.values[:, kept] if scale else z
     channel = _score_pairs(statistic, values)
     scores = channel if guide in (None, statistic) else _score_pairs(guide, values)
@@ -264,7 +271,7 @@ def view_marginals(
     begin("sample")
     variables = _draw(sampler, scores, subsets, seed, believe if predict else None).variables
     begin("estimate")
-    return Views({statistic: channel}, kept, degenerate, (), (), none, (), (), n, False, clock.stop(), (variables, estimate(variables)))
+    return Views({statistic: channel}, kept, degenerate, (), (), none, False, (), (), n, False, clock.stop(), (variables, estimate(variables)))
 
 
 class _Clock:

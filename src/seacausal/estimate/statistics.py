@@ -317,11 +317,11 @@ def _significance(correlation: np.ndarray, rows: float) -> np.ndarray:
     return np.arcsinh(np.arctanh(np.clip(correlation, -0.9999, 0.9999)) * np.sqrt(max(rows - 3, 1.0))) / 4
 
 
-def interventional_statistics(z: np.ndarray, targeted: np.ndarray, share: float = 1.0) -> Statistics:
+def interventional_statistics(z: np.ndarray, targeted: np.ndarray, share: float = 1.0, apart: np.ndarray | None = None) -> Statistics:
     """How the rows where i was a target differ from the others, for each variable j: entry [i, j].
 
     The reference is the observational rows where there are at least 30, else every row where i was not a target. Significances are of a `share` of
-    the rows, see `estimate.serial`.
+    the rows, see `estimate.serial`, and of shifts that are `apart` anyway, see `estimate.offsets`.
 
     Returns
     -------
@@ -348,13 +348,14 @@ def interventional_statistics(z: np.ndarray, targeted: np.ndarray, share: float 
     shift = np.where(hit[:, None], (mean - base_mean) / np.sqrt(base_variance), 0)
     count, base_count = (np.clip(share * rows, 1, ROWS_CAP) for rows in (size, base_size))
     error = np.sqrt(1 / count + 1 / base_count)[:, None]
+    far = error if apart is None else np.sqrt(error**2 + apart**2 / base_variance)
     several = (size >= 3)[:, None]
     ratio = np.where(several, np.log(np.maximum(variance, 1e-6) / base_variance), 0)
     ratio_error = np.sqrt(2 / np.maximum(count - 1, 1) + 2 / base_count)[:, None]
     every = np.ones((d, d))
     return {
         "shift": np.arcsinh(shift),
-        "shift significance": np.arcsinh(shift / error) / 4,
+        "shift significance": np.arcsinh(shift / far) / 4,
         "log variance ratio": np.arcsinh(ratio),
         "log variance ratio significance": np.arcsinh(ratio / ratio_error) / 4,
         "target": hit[:, None] * every,

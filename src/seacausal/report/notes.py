@@ -64,6 +64,8 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
         found.append(f"Intervened on in every row, so that nothing acts on them: {_list(facts['always targets'])}.")
     if facts["settings"]:
         found.append(f"One value wherever they are not intervened on, so that nothing acts on them: {_list(facts['settings'])}.")
+    if facts["offset regimes"]:
+        found.append("All columns differ between the interventions, as between batches, so that rows were compared within each of these.")
     if facts["unmoved targets"]:
         found.append(f"Intervened on, though neither level nor spread changed there (are the names right?): {_list(facts['unmoved targets'])}.")
     if algorithm != "fci" and not facts["subsets"]["drawn"]:

@@ -109,7 +109,7 @@ class Domain:
     compensation: float = 0.0
     """Share of those in which these are parents of the variables that they name."""
     drift: float = 0.0
-    """Share of interventional data sets in which variables move a little from regime to regime: all, in half of the sets, or some."""
+    """Share of interventional data sets in which variables move between regimes: all, in half of the sets, as between batches; or some, less."""
     expression: float = 0.06
     """Share of data sets that are expression levels of single cells."""
     cycles: float = 0.03
@@ -202,6 +202,7 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
     sparse = domain.sparse > 0 and share() < domain.sparse
     density = generator.uniform(0, 0.4) if sparse else generator.uniform(0.4, 2.5 if tables else 5)
     most = most_edges(graph, d) * generator.uniform(0.1 if d < 7 else 0.4, 0.97)
+    everywhere = share() < 0.5
     alone = 0.0
     if domain.bystanders and share() < domain.bystanders:
         alone = 1.0 if share() < 0.25 else generator.uniform(0.2, 1)
@@ -235,8 +236,8 @@ def _draw_simulation(domain: Domain, d: int, generator: np.random.Generator) -> 
         regime_spread=generator.uniform(1.5, 6) if unequal else 1.0,
         off_target=off_target,
         compensation=off_target > 0 and domain.compensation > 0 and share() < domain.compensation,
-        drift=log_uniform(0.03, 0.6, generator=generator) if targets and domain.drift and share() < domain.drift else 0.0,
-        drift_share=1.0 if share() < 0.5 else generator.uniform(0.1, 0.6),
+        drift=log_uniform(0.03, 2 if everywhere else 0.6, generator=generator) if targets and domain.drift and share() < domain.drift else 0.0,
+        drift_share=1.0 if everywhere else generator.uniform(0.1, 0.6),
         intervention=_draw_key(INTERVENTION_SHARES, generator),
         measurement=measurement,
     )
