@@ -58,7 +58,8 @@ def discover(
         A path (CSV, TSV, Parquet, `.h5ad`, `.npz`, `.npy`), a pandas, polars or pyarrow frame, an AnnData, an (n, d) array, or a `Dataset`.
     interventions
         The column that names the variables intervened on in each row (empty for none, several split by commas or plus signs), or a sequence of n
-        such entries, or an (n, d) array that is 1 where a variable was intervened on and 0 elsewhere.
+        such entries, or an (n, d) array that is 1 where a variable was intervened on and 0 elsewhere. Of a frame the columns are those of the same
+        name, and the index of a frame or series is aligned with that of `data`, if it has one.
     control
         A label, or several, that stands there for no intervention, beside nothing at all.
     other_targets

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Collection, Container, Iterable, Sequence
 from io import StringIO
 from typing import NoReturn
@@ -10,6 +11,7 @@ from typing import NoReturn
 import numpy as np
 
 from seacausal.errors import DataError
+from seacausal.io.aligned import Mask
 from seacausal.io.cells import Place, is_missing, shown
 from seacausal.io.names import suggest
 
@@ -86,20 +88,27 @@ def parse_interventions(
     return np.array([number[targets] for targets in rows], np.int32), matrix
 
 
-def parse_mask(mask: np.ndarray, names: Sequence[str], place: Place) -> tuple[np.ndarray, np.ndarray]:
-    """Regimes and targets as of `parse_interventions`, of an array that says of each row and variable whether it was intervened on there.
+def parse_mask(given: Mask, names: Sequence[str], place: Place) -> tuple[np.ndarray, np.ndarray]:
+    """Regimes and targets as of `parse_interventions`, of numbers that say of each row and variable whether it was intervened on there.
 
     Raises
     ------
     DataError
-        If the array has another shape, or values but 0 and 1.
+        If the array has another shape, columns of other names than the variables, or values but 0 and 1.
     """
+    if given.names is not None and sorted(given.names) != sorted(names):
+        _refuse_columns(given.names, names, place)
+    mask = given.values
     if mask.shape[1:] != (len(names),):
         begin = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
         raise DataError(
             f"`interventions` as an array of numbers must say of each row which of the {len(names)} variables were intervened on there, one column "
             f"for each; found {mask.shape[1]} columns. The variables of {place.label} are {begin}."
         )
+    mask = mask.toarray() if hasattr(mask, "toarray") else mask
+    if given.names is not None:
+        index = {name: i for i, name in enumerate(given.names)}
+        mask = mask[:, [index[name] for name in names]]
     strange = ~((mask == 0) | (mask == 1))
     if strange.any():
         row, column = np.argwhere(strange)[0].tolist()
@@ -110,6 +119,20 @@ def parse_mask(mask: np.ndarray, names: Sequence[str], place: Place) -> tuple[np
     distinct, first, regime = np.unique(mask.astype(bool), axis=0, return_index=True, return_inverse=True)
     order = np.lexsort((first, distinct.any(1)))  # by first appearance, after the observational regime
     return np.argsort(order)[regime.ravel()].astype(np.int32), distinct[order]
+
+
+def _refuse_columns(found: Sequence[str], names: Sequence[str], place: Place) -> NoReturn:
+    counts = Counter(found)
+    kinds = {
+        "none for": [name for name in names if name not in counts],
+        "unknown": [name for name in counts if name not in names],
+        "repeated": [name for name, count in counts.items() if count > 1],
+    }
+    said = "; ".join(f"{kind} {', '.join(map(repr, held[:5]))}{', ...' if len(held) > 5 else ''}" for kind, held in kinds.items() if held)
+    raise DataError(
+        f"`interventions` as a frame of numbers must have one column for each variable of {place.label}, called as it is; found {said}. Add columns "
+        "of 0 for variables that were never intervened on and drop the others, or give interventions.to_numpy() if columns are in the table's order."
+    )
 
 
 def split_entry(entry: object, index: Container[str]) -> list[str]:

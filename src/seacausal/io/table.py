@@ -21,6 +21,7 @@ import numpy as np
 
 from seacausal.data import Dataset
 from seacausal.errors import DataError
+from seacausal.io.aligned import Mask, align_entries
 from seacausal.io.annotated import columns_of_annotated, is_annotated, read_h5ad
 from seacausal.io.categories import count_texts, to_categories
 from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_numbers
@@ -67,7 +68,8 @@ def read_table(
         A column whose cells name the variables that were intervened on in the row: empty for none, several split by commas or plus signs, and a
         name that itself has a comma quoted as in csv; `A_B`, `A|B` and the like are split, too, where all pieces are variables or controls. The
         column, in an AnnData one of obs, is then no variable. Or one entry for each row: None, '', a name, or several names; or an (n, d) array
-        of numbers, 1 where a variable was intervened on. These replace what an .npz file says.
+        of numbers, 1 where a variable was intervened on, also sparse; of a frame the columns are those of the same name. What has an index is
+        aligned with that of the table, if it has one. These replace what an .npz file says.
     control
         A label, or several, that stands there for no intervention, beside nothing at all.
     other_targets
@@ -101,7 +103,7 @@ def read_table(
     column = interventions if isinstance(interventions, str) else None
     if interventions is not None and not isinstance(interventions, Iterable):
         raise DataError(f"`interventions` must be a column's name or one entry for each row; found {interventions!r}.")
-    entries = _list_entries(interventions) if interventions is not None and column is None else None
+    entries = align_entries(interventions, source) if interventions is not None and column is None else None
     path = existing_file(source) if isinstance(source, (str, os.PathLike)) else None
     archive = path if path is not None and path.suffix.lower() in (".npz", ".npy") else None
     array = source if isinstance(source, np.ndarray) else None
@@ -265,7 +267,7 @@ def _columns_of(source: Any, interventions: str | None, chosen: list[str] | None
     if not is_into_dataframe(source):
         raise DataError(
             "The table must be a path, a pandas, polars or pyarrow frame, a dict of columns, an AnnData or a 2-D array; found "
-            f"{type(source).__name__}. Convert it."
+            f"{type(source).__name__}. Convert it{': give its toarray()' if hasattr(source, 'toarray') else ''}."
         )
     return _columns_of_frame(source, Place())
 
@@ -395,31 +397,22 @@ def _check_variables(names: Sequence[str], place: Place) -> None:
         )
 
 
-def _list_entries(interventions: Iterable[object]) -> Sequence[object] | np.ndarray:
-    """One entry for each row, or the (n, d) array of numbers that says what was intervened on."""
-    if len(getattr(interventions, "shape", ())) != 2:
-        return list(interventions)
-    array = np.asarray(interventions)
-    return array if array.dtype.kind in "biuf" else list(array)
-
-
 def _with_interventions(
-    dataset: Dataset, entries: Sequence[object] | np.ndarray, place: Place, control: Sequence[str], others: OtherTargets
+    dataset: Dataset, entries: Sequence[object] | Mask, place: Place, control: Sequence[str], others: OtherTargets
 ) -> tuple[Dataset, Place]:
     """The data set with the regimes that the entries say, and where its rows stand; without interventions on what is no column, if so asked."""
     n = len(dataset.values)
-    if len(entries) != n:
-        raise DataError(
-            f"`interventions` must have one entry for each of the {n} rows of {place.label}; found {len(entries)}. Add or remove entries."
-        )
-    if isinstance(entries, np.ndarray):
+    given = entries.values.shape[0] if isinstance(entries, Mask) else len(entries)
+    if given != n:
+        raise DataError(f"`interventions` must have one entry for each of the {n} rows of {place.label}; found {given}. Add or remove entries.")
+    if isinstance(entries, Mask):
         if control or others == "drop":
             raise DataError(
                 "`control` and `other_targets` say how to read names of interventions; found them with an array of numbers. Leave them out."
             )
         regime, targets = parse_mask(entries, dataset.names, place)
-    else:
-        regime, targets = parse_interventions(entries, dataset.names, place, control=control, others=others == "error")
+        return dataclasses.replace(dataset, regime=regime, targets=targets), place
+    regime, targets = parse_interventions(entries, dataset.names, place, control=control, others=others == "error")
     if (regime >= 0).all():
         return dataclasses.replace(dataset, regime=regime, targets=targets), place
     kept = np.flatnonzero(regime >= 0)
