@@ -41,7 +41,7 @@ class Dataset:
     counters: tuple[str, ...] = ()
     """Names of the columns left out while reading, because they only number or name the rows; that of a first column may be empty."""
     categories: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Names of the columns that were text, and the categories that 0, 1, ... stand for there."""
+    """Names of the columns that were text or had ordered categories, and what 0, 1, ... stand for there."""
 
     def __post_init__(self) -> None:
         n, d = self.values.shape

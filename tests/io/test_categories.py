@@ -109,3 +109,40 @@ def test_users_are_told(frame, tmp_path, capsys):
 def test_a_note_tells_categories_that_differ_in_case_alone(frame):
     graph = discover(frame.assign(smoker=["yes", "Yes", "no"] * (ROWS // 3) + ["no"] * (ROWS % 3)))
     assert "smoker (Yes, no, yes); some differ in case alone." in " ".join(graph.notes())
+
+
+@pytest.mark.parametrize(
+    ("labels", "levels"),
+    [
+        (pd.interval_range(0, 3), ("(0, 1]", "(1, 2]", "(2, 3]")),
+        ([30, 4, 0.5], ("30.0", "4.0", "0.5")),
+        (["30", "4", "mg"], ("30", "4", "mg")),
+        (["20", "3", "100"], ("20", "3", "100")),
+        ([False, True, 2], ("False", "True", "2")),
+    ],
+)
+def test_ordered_categories_are_numbered_in_their_order_whatever_they_are(frame, labels, levels):
+    codes = np.random.default_rng(1).permutation(np.repeat([0, 1, 2, -1], ROWS // 4))
+    ordered = pd.Categorical.from_codes(codes, [*labels, "none"] if isinstance(labels[0], str) else labels, ordered=True)
+    found = read_table(frame[["dose", "answer"]].assign(size=ordered), missing="drop")
+    assert found.categories == (("size", levels),)
+    np.testing.assert_array_equal(found.values[:, 2], codes[codes >= 0])
+
+
+def test_cut_columns_are_read(frame):
+    for cut, count in ((pd.cut(frame["dose"], 5), 5), (pd.qcut(frame["dose"], 20), 20)):
+        found = read_table(frame[["dose", "answer"]].assign(cut=cut))
+        np.testing.assert_array_equal(found.values[:, 2], cut.cat.codes)
+        assert len(found.categories[0][1]) == count
+    enum = pl.DataFrame(frame[["dose", "answer"]]).with_columns(size=pl.Series(["8", "16", "4"] * (ROWS // 3), dtype=pl.Enum(["16", "8", "4"])))
+    assert read_table(enum).categories == (("size", ("16", "8", "4")),)
+
+
+def test_categories_that_name_columns_are_refused_with_the_reason(frame):
+    said = "found 'dose' in row 2 of the table, which names a column, so that the texts are not taken for categories. If it is a category, rename it"
+    cells = ["control", "dose"] * (ROWS // 2)
+    for column in (cells, pd.Categorical(cells, ordered=True)):
+        with pytest.raises(DataError, match=said):
+            read_table(frame.assign(smoker=column))
+    with pytest.raises(DataError, match="must hold numbers; found 'dose' in row 1 of the table\\. Correct or drop"):
+        read_table(frame.assign(smoker=["dose", "2.5"] * (ROWS // 2)))  # a misspelt number among them

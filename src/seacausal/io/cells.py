@@ -57,8 +57,8 @@ class Columns:
     cells: Sequence[np.ndarray | Sequence[object]]
     """One entry for each name: (n,) float with NaN for missing, or n objects."""
     place: Place
-    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The categories of columns of text that have an order."""
+    orders: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    """The categories of columns that have an order, whatever these are."""
 
 
 def is_missing(cell: object) -> bool:

@@ -2,8 +2,8 @@
 
 Choices that may surprise. Columns that number or name the rows (`identifiers`) are left out unless they are asked for or less than two would stay. So
 is the index of a pandas frame, also within Parquet. Text that spells numbers, as in a frame of strings, is read as numbers. What is missing is empty,
-NaN, NA, N/A, #N/A, null (in any case) or ?. A column of nothing but text of a few kinds holds categories, which are numbered; anything else that is
-no number is an error.
+NaN, NA, N/A, #N/A, null (in any case) or ?. A column of nothing but text of a few kinds holds categories, which are numbered, and so are those of
+a frame's columns that have an order; anything else that is no number is an error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from seacausal.data import Dataset
 from seacausal.errors import DataError
 from seacausal.io.aligned import Mask, align_entries
 from seacausal.io.annotated import columns_of_annotated, is_annotated, read_h5ad
-from seacausal.io.categories import count_texts, to_categories
+from seacausal.io.categories import count_texts, number_ordered, to_categories
 from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_numbers
 from seacausal.io.files import existing_file
 from seacausal.io.identifiers import names_rows
@@ -297,7 +297,7 @@ def _columns_of_frame(source: Any, place: Place) -> Columns:
     names = tuple(map(str, own))
     check_names(names, place.label, unnamed_first=True)  # before narwhals sees them, which names no columns when some are repeated
     columns = list(nw.from_native(source, eager_only=True).iter_columns())
-    orders = {name: tuple(map(str, column.dtype.categories)) for name, column in zip(names, columns) if isinstance(column.dtype, nw.Enum)}
+    orders = {name: tuple(column.dtype.categories) for name, column in zip(names, columns) if isinstance(column.dtype, nw.Enum)}
     return Columns(names, [_cells_of(column) for column in columns], place, orders)
 
 
@@ -379,10 +379,12 @@ def _join_errors(refused: dict[str, DataError], columns: Columns) -> DataError:
 
 def _read_column(cells: np.ndarray | Sequence[object], name: str, columns: Columns) -> tuple[np.ndarray, tuple[str, ...]]:
     """(n,) float64, and the categories that these stand for, if they stand for any."""
+    if name in columns.orders:
+        return number_ordered(cells, name, columns.names, columns.place, columns.orders[name])
     try:
         return to_numbers(cells, name, columns.place), ()
     except DataError:
-        found = to_categories(cells, name, columns.names, columns.place, order=columns.orders.get(name))
+        found = to_categories(cells, name, columns.names, columns.place)
         if found is None:
             raise
         return found
