@@ -137,6 +137,7 @@ def discover(
     facts = {
         "rows": len(dataset.values),
         "independent rows": views.rows,
+        "repeated rows": views.copies,
         "serial": views.serial,
         "dropped rows": dataset.dropped_rows,
         "imputed cells": dataset.imputed_cells,

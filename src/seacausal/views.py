@@ -21,6 +21,7 @@ from seacausal.estimate.offsets import centre_regimes, find_offsets
 from seacausal.estimate.order import control_rows, order_compiled, order_statistics
 from seacausal.estimate.outlying import find_outlying
 from seacausal.estimate.pair_entropies import entropy_statistics
+from seacausal.estimate.repeated import distinct_rows
 from seacausal.estimate.serial import FEWEST, independent_share
 from seacausal.estimate.statistics import (
     exclude_targets,
@@ -66,7 +67,10 @@ class Views:
     outlying: tuple[int, ...]
     """Numbers of the rows that fit nothing and were left out."""
     rows: int
-    """How many independent rows the others are worth: n without those, or fewer where values were imputed or each row resembles the one before."""
+    """How many independent rows the others are worth: n without those, or fewer where values were imputed, rows repeat others, or each resembles the
+    one before."""
+    copies: int
+    """How many of them repeat others, where these count once, see `estimate.repeated`."""
     serial: bool
     """Whether each row resembles the one before."""
     seconds: dict[str, float]
@@ -154,8 +158,12 @@ def view_dataset(
     gram = gram_matrix(z)
     # Sums of heavy columns are sums as they are.
     degenerate = _name_degenerate((plain.T @ plain if columns or apart is not None else gram[1 : 1 + d, 1 : 1 + d]) / n, dataset, kept)
-    following = independent_share(measured, dataset.regime) if serial else 1.0
-    share = following * dataset.known_pairs
+    first = distinct_rows(dataset.values, dataset.regime)
+    distinct = n if first is None else len(first)
+    following = 1.0
+    if serial:
+        following = independent_share(measured, dataset.regime) if first is None else independent_share(measured[first], dataset.regime[first])
+    share = following * dataset.known_pairs * distinct / n
     worth = round(share * n)
     rows = min(rows, worth)
     channels: dict[str, np.ndarray] = {}
@@ -213,7 +221,8 @@ def view_dataset(
         channels |= pool_estimates(estimates, subset.variables, d)
         local = subset.variables, estimates
     out = tuple(np.flatnonzero(outlying).tolist())
-    return Views(channels, kept, degenerate, far, scored, settings, apart is not None, unmoved, out, worth, following < 1, clock.stop(), local)
+    offset, copies = apart is not None, n - distinct
+    return Views(channels, kept, degenerate, far, scored, settings, offset, unmoved, out, worth, copies, following < 1, clock.stop(), local)
 
 
 def view_marginals(
@@ -254,7 +263,7 @@ def view_marginals(
     (n, d), none = z.shape, np.zeros(len(kept), bool)
     degenerate = _name_degenerate(z.T @ z / n, dataset, kept)
     if d < SUBSET_SIZE or subsets < 1:
-        return Views({}, kept, degenerate, (), (), none, False, (), (), n, False, clock.stop(), None)
+        return Views({}, kept, degenerate, (), (), none, False, (), (), n, 0, False, clock.stop(), None)
     values = dataset.values[:, kept] if scale else z
     channel = _score_pairs(statistic, values)
     scores = channel if guide in (None, statistic) else _score_pairs(guide, values)
@@ -271,7 +280,7 @@ def view_marginals(
     begin("sample")
     variables = _draw(sampler, scores, subsets, seed, believe if predict else None).variables
     begin("estimate")
-    return Views({statistic: channel}, kept, degenerate, (), (), none, False, (), (), n, False, clock.stop(), (variables, estimate(variables)))
+    return Views({statistic: channel}, kept, degenerate, (), (), none, False, (), (), n, 0, False, clock.stop(), (variables, estimate(variables)))
 
 
 class _Clock:

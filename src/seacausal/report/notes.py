@@ -44,6 +44,12 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
     if facts["imputed cells"]:
         cells, of = facts["imputed cells"], facts["rows"] * facts["variables"]
         found.append(f"Imputed {cells:,} of {of:,} values" + (f", for which {rows:,} rows count as {worth:,}." if worth < rows else "."))
+    if facts["repeated rows"]:
+        copies = facts["repeated rows"]
+        found.append(
+            f"{copies:,} of {rows:,} rows repeat others in every column, as where rows were drawn with replacement or written twice, and say nothing "
+            f"new: the {rows:,} rows count as {worth:,}."
+        )
     if facts["serial"]:
         found.append(
             f"Each row resembles the one before, as in time series: {rows:,} rows count as {worth:,} independent ones (--no-serial counts them all). "
