@@ -18,6 +18,7 @@ from seacausal.data import Dataset, EdgeProbabilities
 from seacausal.errors import CheckpointError, DataError
 from seacausal.graph.knowledge import Knowledge
 from seacausal.io.cells import Place, keep_finite
+from seacausal.io.failure_codes import find_failure_codes
 from seacausal.io.files import as_path
 from seacausal.io.knowledge import read_knowledge
 from seacausal.io.table import list_names, read_table
@@ -142,6 +143,7 @@ def discover(
         "dropped rows": dataset.dropped_rows,
         "imputed cells": dataset.imputed_cells,
         "foreign targets": dict(dataset.foreign),
+        "failure codes": find_failure_codes(dataset),
         "outlying rows": list(views.outlying),
         "counters": list(dataset.counters),
         "categories": dict(dataset.categories),

@@ -35,6 +35,12 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
     if facts["counters"]:
         names = _list([name or "the first column, which has no name" for name in facts["counters"]])
         found.append(f"Left out, for it only numbers or names the rows (--columns keeps numbers that it is given): {names}.")
+    if facts["failure codes"]:
+        codes = [f"{name} ({code} in {share:.0%} of the rows)" for name, held in facts["failure codes"].items() for code, share in held.items()]
+        found.append(
+            f"Numbers far beyond all others of their column, as of measurements that failed: {_list(codes)}. Leave such cells empty, so that they "
+            "count as missing."
+        )
     if facts["outlying rows"]:
         rows = [f"{row + 1:,}" for row in facts["outlying rows"]]
         found.append(
