@@ -39,7 +39,7 @@ class Dataset:
     """What rows with imputed values are worth: how large a share of the rows has both values of the pair of columns that miss most, had chance
     chosen which."""
     counters: tuple[str, ...] = ()
-    """Names of the columns left out while reading, because they only number or name the rows; that of a first column may be empty."""
+    """Names of the columns left out while reading, because they only number, name or date the rows; that of a first column may be empty."""
     categories: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Names of the columns that were text or had ordered categories, and what 0, 1, ... stand for there."""
 

@@ -292,6 +292,27 @@ def test_identifiers_are_left_out(tmp_path):
     assert read_table(frame.assign(store_id=np.arange(36) // 4)).names == ("a", "b", "store_id")
 
 
+def test_dates_as_numbers_are_left_out_where_they_rise_along_the_table(tmp_path):
+    frame = pd.DataFrame(random_values(d=2), columns=["a", "b"])
+    days = pd.date_range("1999-12-20 23:10", periods=36, freq="25h")
+    seconds = days.astype("datetime64[s]").astype(np.int64).to_numpy() + 10**9
+    stamps = {form: [int(day.strftime(form)) for day in days] for form in ("%Y%m%d", "%Y%m%d%H", "%Y%m%d%H%M", "%Y%m%d%H%M%S")}
+    stamps |= {f"since 1970, by {unit}": seconds * unit for unit in (1, 10**3, 10**6, 10**9)}
+    stamps |= {"months": [year * 100 + month for year in (2020, 2021, 2022) for month in range(1, 13)], "newest first": stamps["%Y%m%d"][::-1]}
+    stamps |= {"with a gap": [*stamps["%Y%m%d"][:-1], None], "some twice": np.repeat(seconds, 2)[:36]}
+    for kind, cells in stamps.items():
+        dated = frame.assign(when=cells)
+        dated.to_csv(tmp_path / "t.csv", index=False)
+        for source in (dated, tmp_path / "t.csv"):
+            assert (read_table(source).names, read_table(source).counters) == (("a", "b"), ("when",)), kind
+        assert read_table(dated, columns=["a", "when"], missing="drop").names == ("a", "when")
+    mixed = np.random.default_rng(0).permutation
+    others = {"not in order": mixed(seconds), "no month": np.arange(202013, 202049), "amounts": np.arange(36) * 500_000 + 19_000_000}
+    others |= {"few days": np.repeat(stamps["%Y%m%d"][:9], 4), "years": np.arange(1950, 1986), "fractions": seconds + 0.5, "large": seconds * 50}
+    for kind, cells in others.items():
+        assert read_table(frame.assign(when=cells)).counters == (), kind
+
+
 def test_texts_that_hardly_repeat_name_the_rows_whatever_their_column_is_called(tmp_path):
     frame = pd.DataFrame(random_values(d=2), columns=["a", "b"])
     codes = [f"AAC-{i}" for i in range(36)]

@@ -1,6 +1,7 @@
-"""Columns that number or name the rows, or whom these belong to: no variables, and they would make the answer for the others worse.
+"""Columns that number, name or date the rows, or whom these belong to: no variables, and they would make the answer for the others worse.
 
-They are told by what they are called and by what they hold, for a rank that counts the rows of a sorted table may be a variable.
+They are told by what they are called and by what they hold, for a rank that counts the rows of a sorted table may be a variable. Dates as numbers are
+told by these alone.
 """
 
 from __future__ import annotations
@@ -38,6 +39,12 @@ IDENTIFIER = re.compile(rf"(?i:(.*[^a-z]|{WHOSE}|)id|unnamed: [\d.]+|\.\.\.1|)|.
 """What columns that name the rows are called, if they are called anything: id, patient_id, PassengerId, sampleid, but not acid or paid."""
 MEASUREMENT = re.compile(r"[\s=:$€£][-+]?\d*[.,]\d")
 """A number with decimals behind a unit, as in "pH 7.1"."""
+PARTS = ((1, 12), (1, 31), (0, 23), (0, 59), (0, 59))
+"""Least and largest month, day, hour, minute and second, two digits each, of which the first one or more follow the year in dates as numbers."""
+YEARS = (1900, 2100)
+"""The years of such dates."""
+EPOCH = (10**9, 22 * 10**8)
+"""Seconds since 1970, from 2001 to 2039; or milli-, micro- and nanoseconds, a thousand times more each."""
 SEPARATOR = re.compile(r"[\W_]+")
 
 
@@ -46,10 +53,12 @@ def names_rows(name: str, cells: np.ndarray | Sequence[object], place: Place, co
 
     It does by whole numbers or texts, of more than `CATEGORIES` kinds and at least one for ten rows; without a name, one for each. Texts that begin
     with a letter, of which at most half repeat others, name the rows whatever the column is called, unless one holds a measurement or the name of
-    one of the table's `columns`, which may say what was intervened on.
+    one of the table's `columns`, which may say what was intervened on; so do dates, see `dates_rows`.
     """
     if IDENTIFIER.fullmatch(name.strip()) is None:
-        return (re.sub(r"[ _.]", "", name.lower()) in COUNTERS and _counts_rows(cells, place)) or _are_names(cells, columns)
+        return (
+            (re.sub(r"[ _.]", "", name.lower()) in COUNTERS and _counts_rows(cells, place)) or _are_names(cells, columns) or dates_rows(cells, place)
+        )
     try:
         numbers = to_numbers(cells, "", place)
     except DataError:
@@ -68,6 +77,35 @@ def _counts_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:
     except DataError:
         return False
     return any(np.array_equal(numbers, np.arange(start, start + len(numbers))) for start in (0, 1))
+
+
+def dates_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:
+    """Whether a column holds dates as whole numbers, most of them another in each row, that rise or fall all along the table.
+
+    They are written as year and month, or with day, hour, minute and second, too (20240131235959), or are times since 1970 (`EPOCH`).
+    """
+    try:
+        if not len(cells) or to_numbers(cells[:1], "", place)[0] < YEARS[0] * 100:  # a quick look, which passes most columns over
+            return False
+        numbers = to_numbers(cells, "", place)
+    except DataError:
+        return False
+    held = numbers[np.isfinite(numbers)]
+    steps = np.diff(held)
+    if not ((held == np.rint(held)).all() and ((steps >= 0).all() or (steps <= 0).all()) and 2 * (np.count_nonzero(steps) + 1) >= len(cells)):
+        return False
+    low, high = held.min(), held.max()
+    if any(EPOCH[0] * unit <= low and high <= EPOCH[1] * unit for unit in (1, 10**3, 10**6, 10**9)):
+        return True
+    return any(_are_dates(held, parts) for parts in range(1, len(PARTS) + 1))
+
+
+def _are_dates(numbers: np.ndarray, parts: int) -> bool:
+    """Whether whole numbers are years that so many of `PARTS` follow."""
+    if not (YEARS[0] * 100**parts <= numbers.min() and numbers.max() < (YEARS[1] + 1) * 100**parts):
+        return False
+    pieces = [numbers // 100 ** (parts - 1 - i) % 100 for i in range(parts)]
+    return all(low <= piece.min() and piece.max() <= high for piece, (low, high) in zip(pieces, PARTS))
 
 
 def _are_names(cells: np.ndarray | Sequence[object], columns: Sequence[str]) -> bool:

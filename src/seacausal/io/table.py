@@ -1,9 +1,9 @@
 """Any table to a `Dataset`: what a user has comes in, what every later stage relies on goes out, or an error that says what to do.
 
-Choices that may surprise. Columns that number or name the rows (`identifiers`) are left out unless they are asked for or less than two would stay. So
-is the index of a pandas frame, also within Parquet. Text that spells numbers, as in a frame of strings, is read as numbers. What is missing is empty,
-NaN, NA, N/A, #N/A, null (in any case) or ?. A column of nothing but text of a few kinds holds categories, which are numbered, and so are those of
-a frame's columns that have an order; anything else that is no number is an error.
+Choices that may surprise. Columns that number, name or date the rows (`identifiers`) are left out unless they are asked for or less than two would
+stay. So is the index of a pandas frame, also within Parquet. Text that spells numbers, as in a frame of strings, is read as numbers. What is missing
+is empty, NaN, NA, N/A, #N/A, null (in any case) or ?. A column of nothing but text of a few kinds holds categories, which are numbered, and so are
+those of a frame's columns that have an order; anything else that is no number is an error.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
         found.append(f"Left out {sum(counts.values()):,} rows of interventions on what is no column: {labels}.")
     if facts["counters"]:
         names = _list([name or "the first column, which has no name" for name in facts["counters"]])
-        found.append(f"Left out, for it only numbers or names the rows (--columns keeps numbers that it is given): {names}.")
+        found.append(f"Left out, for it only numbers, names or dates the rows (--columns keeps numbers that it is given): {names}.")
     if facts["failure codes"]:
         codes = [f"{name} ({code} in {share:.0%} of the rows)" for name, held in facts["failure codes"].items() for code, share in held.items()]
         found.append(
