@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from seacausal.discovery import discover
 from seacausal.errors import DataError
 from seacausal.io.table import MIN_ROWS, read_table
 
@@ -404,6 +405,27 @@ def test_choices_that_make_no_sense(table):
         random_values(d=2), interventions=["X1"] * 36, control="X1"
     )
     assert "`other_targets` must be 'error' or 'drop'; found 'keep'" in message(path, other_targets="keep")
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["non-targeting", "Non_Targeting_0012", "control", "neg ctrl", "NT", "NTC-3", "DMSO", "ctrl+X9", "wild type", "none", "safe-harbor", "WT"],
+)
+def test_controls_are_not_dropped_unawares(label):
+    entries = [label, "X1", "X9", "X2"] * 15
+    text = message(random_values(n=60, d=2), interventions=entries, other_targets="drop")
+    assert f"found {label!r} (15 rows) in the array, which look like it. Say control={label!r} (`--control`)" in text
+    assert text.startswith("`control` must say which labels stand for no intervention where other_targets='drop' would leave their rows out")
+    entries[0] = "known"
+    assert len(read_table(random_values(n=60, d=2), interventions=entries, control="known", other_targets="drop").values) == 31
+
+
+def test_other_labels_are_dropped_and_a_note_says_that_no_controls_are_left():
+    labels = ["WT1", "NT5E", "CTRLA", "NEGR1", "mocker", "sham"]
+    for more, said in ((["X1"] * 60, True), ([None] * 60, False)):
+        graph = discover(random_values(n=186, d=2), interventions=["X1", "X2", *more, *labels] + ["X1"] * 118, other_targets="drop")
+        assert graph.dataset["foreign targets"] == dict.fromkeys(labels, 1)
+        assert ("None without interventions are left (--control says which" in " ".join(graph.notes())) == said
 
 
 def test_interventions_of_the_wrong_length():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Sequence
 from io import StringIO
@@ -17,6 +18,14 @@ from seacausal.io.names import suggest
 
 JOINERS = "_|;/&"
 """Signs that join names in guides for two genes, and may also be part of a name."""
+
+CONTROL = re.compile(
+    r"\W*((non?|not)[\W_]*target(ing|ed)?|(neg(ative)?[\W_]*)?(ctrl|ctl|controls?)|ntc?|safe[\W_]*(harbou?r|target(ing)?)|scrambled?|neg(ative)?|"
+    r"no[\W_]*(target|guide|intervention|treatment|drug|perturbation)|un(perturbed|treated|stimulated)|observational|baseline|vehicle|dmso|mock|"
+    r"placebo|none|wt|wild[\W_]*type)([\W_]+\d+)?\W*",
+    re.IGNORECASE,
+)
+"""What labels for no intervention are called, perhaps with a number behind."""
 
 
 def parse_interventions(
@@ -133,6 +142,11 @@ def _refuse_columns(found: Sequence[str], names: Sequence[str], place: Place) ->
         f"`interventions` as a frame of numbers must have one column for each variable of {place.label}, called as it is; found {said}. Add columns "
         "of 0 for variables that were never intervened on and drop the others, or give interventions.to_numpy() if columns are in the table's order."
     )
+
+
+def find_controls(labels: Iterable[str]) -> list[str]:
+    """The labels that, or parts of which, are called as controls usually are."""
+    return [label for label in labels if any(CONTROL.fullmatch(part) for part in (label, *re.split(r"[+,;|/&]", label)))]
 
 
 def split_entry(entry: object, index: Container[str]) -> list[str]:

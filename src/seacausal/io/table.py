@@ -27,7 +27,7 @@ from seacausal.io.categories import count_texts, number_ordered, to_categories
 from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_numbers
 from seacausal.io.files import existing_file
 from seacausal.io.identifiers import names_rows
-from seacausal.io.interventions import parse_interventions, parse_mask
+from seacausal.io.interventions import find_controls, parse_interventions, parse_mask
 from seacausal.io.layout import read_layout_file
 from seacausal.io.names import check_names, suggest
 from seacausal.io.npz import count_datasets, load_arrays, pick_dataset
@@ -73,7 +73,8 @@ def read_table(
     control
         A label, or several, that stands there for no intervention, beside nothing at all.
     other_targets
-        "error" refuses interventions on what is no column, "drop" leaves out their rows and names them in `foreign`.
+        "error" refuses interventions on what is no column, "drop" leaves out their rows and names them in `foreign`; labels that look like controls
+        are refused there where `control` names none.
     columns
         The columns that are variables, all by default.
     ignore
@@ -423,6 +424,12 @@ def _with_interventions(
         raise DataError(
             f"Some interventions must be on columns of {place.label}; found none, but {_some(foreign)}. Check how columns and interventions are "
             "called, or say which labels are controls."
+        )
+    if not control and (likely := find_controls(foreign)):
+        named = Counter({label: foreign[label] for label in likely})
+        raise DataError(
+            f"`control` must say which labels stand for no intervention where other_targets='drop' would leave their rows out; found {_some(named)} "
+            f"in {place.label}, which look like it. Say control={likely[0]!r} (`--control`), or take these rows out of the table before."
         )
     left = dataclasses.replace(dataset, values=dataset.values[kept], regime=regime[kept], targets=targets, foreign=tuple(foreign.most_common()))
     return left, dataclasses.replace(place, kept=kept)

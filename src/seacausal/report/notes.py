@@ -31,7 +31,8 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
     if facts["foreign targets"]:
         counts = facts["foreign targets"]
         labels = _list([f"{label} ({rows:,})" for label, rows in counts.items()])
-        found.append(f"Left out {sum(counts.values()):,} rows of interventions on what is no column: {labels}.")
+        none = " None without interventions are left (--control says which labels mean that)." if facts["intervened rows"] == facts["rows"] else ""
+        found.append(f"Left out {sum(counts.values()):,} rows of interventions on what is no column: {labels}.{none}")
     if facts["counters"]:
         names = _list([name or "the first column, which has no name" for name in facts["counters"]])
         found.append(f"Left out, for it only numbers, names or dates the rows (--columns keeps numbers that it is given): {names}.")
