@@ -163,7 +163,7 @@ def view_dataset(
     following = 1.0
     if serial:
         following = independent_share(measured, dataset.regime) if first is None else independent_share(measured[first], dataset.regime[first])
-    share = following * dataset.known_pairs * distinct / n
+    share = following * dataset.known_pairs * (distinct / n)
     worth = round(share * n)
     rows = min(rows, worth)
     channels: dict[str, np.ndarray] = {}

@@ -48,6 +48,12 @@ def test_other_names_are_refused(values):
     assert "found none for 'X1', 'X2', 'X3'; unknown 'a', 'b', 'c'." in message(values, mask)
 
 
+def test_missing_cells_of_a_mask_are_refused_with_their_place(values):
+    mask = pd.DataFrame(MASK, columns=NAMES).astype("Int64")
+    mask.loc[4, "c"] = pd.NA
+    assert "and 0 elsewhere; found nan in row 5 of the table, column 'c'." in message(pd.DataFrame(values, columns=NAMES), mask)
+
+
 def test_numbers_of_columns_are_no_names(values):
     for mask in (pd.DataFrame(MASK), pl.DataFrame(MASK)):
         np.testing.assert_array_equal(hit(pd.DataFrame(values, columns=NAMES), mask), MASK)

@@ -6,6 +6,7 @@ table has the same labels in another order. Names of columns count where a frame
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from seacausal.errors import DataError
-from seacausal.io.cells import shown
+from seacausal.io.cells import is_missing, shown
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,14 @@ def align_entries(given: Iterable[object], source: Any) -> Sequence[object] | Ma
 
 
 def _to_array(frame: Any) -> np.ndarray:
-    """A frame or array of two axes; numbers and booleans of pandas' own kinds become float64."""
+    """A frame or array of two axes; numbers and booleans of pandas' own kinds become float64, NaN where they are missing."""
     array = np.asarray(frame)
-    if array.dtype.kind == "O" and all(isinstance(cell, (int, float, np.number, np.bool_)) for cell in array.flat):
-        return array.astype(np.float64)
-    return array
+    if array.dtype.kind != "O":
+        return array
+    gone = [is_missing(cell) for cell in array.flat]
+    if all(gone) or not all(lost or isinstance(cell, (numbers.Real, np.bool_)) for lost, cell in zip(gone, array.flat)):
+        return array
+    return np.array([np.nan if lost else float(cell) for lost, cell in zip(gone, array.flat)]).reshape(array.shape)
 
 
 def _name_columns(frame: Any) -> tuple[str, ...] | None:
