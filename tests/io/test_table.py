@@ -266,7 +266,7 @@ def test_row_numbers_that_pandas_or_r_wrote_are_left_out(table, tmp_path):
 
 def test_numbers_of_rows_are_left_out_unless_asked_for_or_called_otherwise(tmp_path):
     frame = pd.DataFrame(random_values(d=2), columns=["a", "b"])
-    for name in ("id", "PassengerId", "row_names", "No."):
+    for name in ("id", "PassengerId", "row_names", "No.", "Sample", "patient", "seq"):
         counted = frame.assign(**{name: range(1, 37)})
         counted.to_csv(tmp_path / "t.csv", index=False)
         for source in (counted, tmp_path / "t.csv"):

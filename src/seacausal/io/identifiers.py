@@ -32,8 +32,12 @@ COUNTERS = (
     "#",
     "obs",
     "observation",
+    "seq",
+    "sequence",
+    "experiment",
+    "individual",
 )
-"""What columns that count the rows are called, in small letters and without spaces, dots and underscores."""
+"""What columns that count the rows are called, or `WHOSE`, in small letters and without spaces, dots and underscores."""
 WHOSE = "case|cell|customer|employee|gu|order|p|participant|patient|person|record|row|sample|student|subject|transaction|u|user|uu"
 IDENTIFIER = re.compile(rf"(?i:(.*[^a-z]|{WHOSE}|)id|unnamed: [\d.]+|\.\.\.1|)|.*[a-z](Id|ID)")
 """What columns that name the rows are called, if they are called anything: id, patient_id, PassengerId, sampleid, but not acid or paid."""
@@ -56,9 +60,9 @@ def names_rows(name: str, cells: np.ndarray | Sequence[object], place: Place, co
     one of the table's `columns`, which may say what was intervened on; so do dates, see `dates_rows`.
     """
     if IDENTIFIER.fullmatch(name.strip()) is None:
-        return (
-            (re.sub(r"[ _.]", "", name.lower()) in COUNTERS and _counts_rows(cells, place)) or _are_names(cells, columns) or dates_rows(cells, place)
-        )
+        plain = re.sub(r"[ _.]", "", name.lower())
+        counts = (plain in COUNTERS or plain in WHOSE.split("|")) and _counts_rows(cells, place)
+        return counts or _are_names(cells, columns) or dates_rows(cells, place)
     try:
         numbers = to_numbers(cells, "", place)
     except DataError:
