@@ -121,3 +121,5 @@ class Degenerate:
     """(column, the earlier one that it is a function of which only rises or only falls), linear ones excluded."""
     classes: tuple[tuple[str, str], ...] = ()
     """(column of few values, the first column of many whose ranges they stand for)."""
+    exclusive: tuple[tuple[str, ...], ...] = ()
+    """Columns of two values, of which no row holds more than one larger one, though chance would have some do: one category in several columns."""

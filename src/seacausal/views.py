@@ -13,7 +13,7 @@ import numpy as np
 from seacausal.data import Dataset, Degenerate, Subset
 from seacausal.estimate.category_search import categories_ready, category_statistics
 from seacausal.estimate.compiled import Aside
-from seacausal.estimate.degenerate import find_classes, find_computed, find_degenerate
+from seacausal.estimate.degenerate import find_classes, find_computed, find_degenerate, find_exclusive
 from seacausal.estimate.gather import SubsetData, plan_rows
 from seacausal.estimate.graph_search import JUMPS, graph_search_compiled, graph_statistics, interventional_graph_statistics
 from seacausal.estimate.local import LocalEstimates, estimate_gathered, local_compiled, pool_estimates
@@ -22,7 +22,7 @@ from seacausal.estimate.order import control_rows, order_compiled, order_statist
 from seacausal.estimate.outlying import find_outlying
 from seacausal.estimate.pair_entropies import entropy_statistics
 from seacausal.estimate.repeated import distinct_rows
-from seacausal.estimate.serial import FEWEST, independent_share
+from seacausal.estimate.serial import FEWEST, independent_share, split_doses
 from seacausal.estimate.statistics import (
     exclude_targets,
     find_settings,
@@ -162,7 +162,8 @@ def view_dataset(
     distinct = n if first is None else len(first)
     following = 1.0
     if serial:
-        following = independent_share(measured, dataset.regime) if first is None else independent_share(measured[first], dataset.regime[first])
+        blocks = split_doses(measured, dataset.regime, named) if targeted is not None else dataset.regime
+        following = independent_share(measured, blocks) if first is None else independent_share(measured[first], blocks[first])
     share = following * dataset.known_pairs * (distinct / n)
     worth = round(share * n)
     rows = min(rows, worth)
@@ -330,7 +331,7 @@ def _name_degenerate(correlation: np.ndarray, dataset: Dataset, kept: np.ndarray
         if (spread > 0).all():
             values, correlation = whole, z.T @ z / len(z)
     found = find_computed(values, varying, find_degenerate(correlation, len(values), varying, constant))
-    return replace(found, classes=find_classes(values, varying))
+    return replace(found, classes=find_classes(values, varying), exclusive=find_exclusive(values, varying))
 
 
 def _compile(z: np.ndarray, regime: np.ndarray, targets: np.ndarray, *, local: bool) -> None:

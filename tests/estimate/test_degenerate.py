@@ -5,7 +5,7 @@ import pytest
 
 from seacausal.data import Degenerate
 from seacausal.discovery import discover
-from seacausal.estimate.degenerate import FEWEST, LEFT, find_computed, find_degenerate
+from seacausal.estimate.degenerate import FEWEST, LEFT, find_computed, find_degenerate, find_exclusive
 
 NAMES = tuple("abcdefgh")
 
@@ -88,3 +88,26 @@ def test_imputed_values_hide_nothing_of_what_was_computed():
     found = discover(values, missing="impute").degenerate
     assert found.products == (("X4", ("X2", "X3")),)
     assert found.dependent == (("X5", ("X1", "X3")),)
+
+
+@pytest.mark.parametrize("kinds", [3, 5])
+def test_indicators_of_one_category_are_told(kinds):
+    generator = np.random.default_rng(kinds)
+    kind, coin = generator.integers(kinds, size=500), generator.integers(0, 2, (500, 2))
+    indicators = (kind[:, None] == np.arange(1, kinds)).astype(float)  # the first is left out, as for regressions
+    values = np.column_stack([coin[:, 0], indicators, coin[:, 1], generator.standard_normal(500)])
+    names = ("coin", *(f"kind {k}" for k in range(1, kinds)), "other coin", "x")
+    expected = (names[1:kinds],)
+    assert find_exclusive(values, names) == expected
+    assert find_exclusive(5 - 3 * values[:, ::-1], names[::-1]) == ()  # marked by their smaller value
+    graph = discover(dict(zip(names, values.T, strict=True)))
+    assert graph.degenerate.exclusive == expected
+    assert any(note.startswith(f"Never marked in the same row, as kinds of one category: {', '.join(expected[0])}.") for note in graph.notes())
+
+
+def test_rare_marks_and_independent_coins_are_no_category():
+    generator = np.random.default_rng(0)
+    rare = np.zeros((500, 2))
+    rare[:20, 0], rare[20:40, 1] = 1, 1  # chance has 0.8 rows with both
+    assert find_exclusive(rare, ("a", "b")) == ()
+    assert find_exclusive(generator.integers(0, 2, (500, 6)).astype(float), tuple("abcdef")) == ()

@@ -8,7 +8,7 @@ import pytest
 from seacausal.cli import main
 from seacausal.data import Dataset
 from seacausal.discovery import discover
-from seacausal.estimate.serial import FEWEST, independent_share
+from seacausal.estimate.serial import FEWEST, independent_share, split_doses
 from seacausal.estimate.statistics import interventional_statistics, standardise
 
 
@@ -146,3 +146,23 @@ def test_users_are_told(tmp_path, capsys):
     assert f"1,000 rows count as {worth} independent ones" in capsys.readouterr().out
     assert main([*command, "--no-serial"]) == 0
     assert "independent" not in capsys.readouterr().out
+
+
+def test_doses_of_one_target_in_a_row_are_no_series():
+    """Eight rows each of four doses of two drugs, again and again, which move all columns."""
+    generator = np.random.default_rng(4)
+    dose = np.repeat(np.tile([2.0, 0.0, 3.0, 1.0], 12), 8)
+    regime = np.repeat(np.tile([1, 2], 6), 32).astype(np.int32)
+    targets = np.array([[False] * 5, [True, False, False, False, False], [False, True, False, False, False]])
+    values = 2 * dose[:, None] + generator.standard_normal((len(dose), 5))
+    values[targets[regime]] = dose
+    z = standardise(values)[0]
+    blocks = split_doses(z, regime, targets)
+    assert blocks[-1] == 47
+    assert (np.bincount(blocks) == 8).all()
+    assert independent_share(z, regime) < 0.8
+    assert independent_share(z, blocks) == 1
+    graph = discover(Dataset(values, tuple("abcde"), regime, targets))
+    assert not graph.dataset["serial"]
+    many = generator.standard_normal((len(dose), 5))  # no doses but values of their own
+    assert split_doses(many, regime, targets)[-1] == 11

@@ -19,6 +19,8 @@ ALIKE = 1e-3
 """How far from 1 the correlation of two columns may be that nearly are the same."""
 ROWS = 2000
 """Rows that products are looked for in."""
+EXPECTED = 10
+"""Rows that chance has to mark in two columns for them to be exclusive where none is."""
 SCREENED, MANY, OTHERS = 200, 50, 5
 """Rows on which pairs are looked at first; more values than that, among these, are not classes; and so many rows of other classes than the
 largest are the fewest that are no accident."""
@@ -162,6 +164,35 @@ def find_classes(values: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, s
         column = next((i for i in near if _tell_apart(values[:, j], values[:, [i]])[0]), None)
         if column is not None and others >= OTHERS:
             found.append((names[j], names[column]))
+    return tuple(found)
+
+
+def find_exclusive(values: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Groups of columns of two values that never have their larger one in the same row, as indicators of one category's kinds.
+
+    Parameters
+    ----------
+    values
+        (n, d).
+    names
+        Its d columns.
+    """
+    low, high = values.min(0), values.max(0)
+    first = values[:SCREENED]
+    two = np.flatnonzero(((first == low) | (first == high)).all(0) & (high > low))
+    two = two[((values[:, two] == low[two]) | (values[:, two] == high[two])).all(0)]
+    marked = (values[:, two] == high[two]).astype(np.float64)
+    count, together = marked.sum(0), marked.T @ marked
+    apart = (together == 0) & (np.outer(count, count) >= EXPECTED * len(values))
+    left, found = list(range(len(two))), []
+    while left:
+        group = [left.pop(0)]
+        for j in left[:]:
+            if apart[j, group].all():
+                group.append(j)
+                left.remove(j)
+        if len(group) > 1:
+            found.append(tuple(names[two[j]] for j in group))
     return tuple(found)
 
 

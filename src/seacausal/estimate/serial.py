@@ -25,6 +25,8 @@ UNEVEN = 0.25
 """Ways of `FAR` steps vary by less on a clock or calendar, in their means; those of sorted values by 0.35 and more."""
 SEEN = 4000
 """Rows from which steps are taken."""
+DOSES = 10
+"""Values that a target is set to in one regime, at most, for each to count as a regime."""
 FEWEST = 30
 """Independent rows that a table is worth at least; the network has seen no fewer."""
 
@@ -56,6 +58,25 @@ def independent_share(z: np.ndarray, regime: np.ndarray) -> float:
     product = np.outer(coefficients, coefficients)[np.triu_indices(len(counts), 1)]
     share = float(np.mean((1 - product) / (1 + product)))
     return 1.0 if share > SLIGHT else max(share, FEWEST / n)
+
+
+def split_doses(z: np.ndarray, regime: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """(n,) int, a number for each stretch of rows of one regime in which targets are set to the same, where these are `DOSES` in a regime at most.
+
+    Parameters
+    ----------
+    z, regime
+        (n, d) rows and (n,) their regimes.
+    targets
+        (regimes, d) bool, what each intervened on.
+    """
+    changes = np.diff(regime, prepend=regime[:1]) != 0
+    for name in np.flatnonzero(targets.any(1)):
+        rows = np.flatnonzero(regime == name)
+        doses = z[np.ix_(rows, np.flatnonzero(targets[name]))]
+        if len(rows) and all(len(np.unique(column)) <= DOSES for column in doses.T):
+            changes[rows[1:]] |= (doses[1:] != doses[:-1]).any(1)
+    return np.cumsum(changes)
 
 
 def _is_sorted(z: np.ndarray, columns: np.ndarray, starts: np.ndarray, steps: int) -> bool:

@@ -91,6 +91,10 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
     if degenerate.alike:
         pairs = _list([f"{copy} and {first}" for copy, first in degenerate.alike])
         found.append(f"Columns that are nearly the same: {pairs}. What either does by itself, these data hardly tell; leave one out.")
+    for group in degenerate.exclusive:
+        found.append(
+            f"Never marked in the same row, as kinds of one category: {_list(group)}. That alone joins them; give them as one column of kinds."
+        )
     if degenerate.classes:
         pairs = _list([f"{classes} of {column}" for classes, column in degenerate.classes])
         found.append(f"Columns that hold the classes of another: {pairs}. Edges near them are unreliable, their direction above all; leave one out.")
