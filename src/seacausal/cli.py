@@ -30,6 +30,7 @@ USAGE = """usage: seacausal COMMAND [OPTIONS]      (seacausal COMMAND --help lis
 
   discover FILE       a causal graph from a table (CSV, TSV, Parquet, .h5ad, .npz, .npy)
   algorithms          the local estimators, statistics and samplers
+  score RESULT TRUTH  how good what `discover` wrote is, where the graph is known (a list of edges or .npz)
   demo                discover on the Sachs protein data that come with seacausal
   simulate FILE.npz   a data set with its true graph; --expression: of single cells; --recipe: many, or those of the SEA paper
   sortability FILE    how far variance or R2 gives the causal order away in simulated sets
@@ -170,6 +171,22 @@ class Discover:
 
 
 @dataclass(frozen=True)
+class Score:
+    """Compare what `discover` wrote with a graph that is known."""
+
+    file: tyro.conf.Positional[Path]
+    """Folder that `discover` wrote, or the edges.csv in it."""
+    truth: tyro.conf.Positional[Path]
+    """CSV with a header and an edge in each row, cause,effect; or an .npz file with the graph, as of `seacausal simulate`."""
+    threshold: float = 0.5
+    """Probability above which an edge counts as found."""
+    index: int = 0
+    """Which data set of an .npz file that holds several, from 0."""
+    json: bool = False
+    """Print machine-readable output alone."""
+
+
+@dataclass(frozen=True)
 class Demo:
     """Discover on the Sachs protein data: 11 proteins, 7,466 cells, six of them acted on; beside the consensus graph."""
 
@@ -265,6 +282,41 @@ def _print_graph(graph: CausalGraph, paths: list[Path], seconds: dict[str, float
     sys.stdout.write("\n".join(lines) + "\n")
 
 
+def run_score(arguments: list[str]) -> None:
+    """`seacausal score`."""
+    import json
+
+    from seacausal.graph import metrics
+    from seacausal.io.results import read_edges
+    from seacausal.io.truth import read_truth
+
+    options = parse(Score, "score", arguments)
+    if not 0 <= options.threshold < 1:
+        raise DataError(f"The threshold (--threshold) must lie between 0 and 1; found {options.threshold}.")
+    found = read_edges(options.file / "edges.csv" if options.file.is_dir() else options.file)
+    truth = read_truth(options.truth, found.names, index=options.index)
+    told = found.direct > options.threshold
+    figures = {
+        "variables": len(truth),
+        "true edges": int(truth.sum()),
+        "edges found": int(told.sum()),
+        "of these true": int((told & truth).sum()),
+        "of these reversed": int((told & truth.T & ~truth).sum()),
+        "structural Hamming distance": metrics.score_shd(truth, found.direct, options.threshold),
+        "mean average precision": metrics.score_average_precision(truth, found.direct),
+        "area under the ROC curve": metrics.score_auc(truth, found.direct),
+        "share of true edges rather this way": metrics.score_orientation(truth, found.direct),
+        "log-loss, nats a pair": metrics.score_log_loss(truth, found.direct),
+        "expected calibration error": metrics.score_calibration(truth, found.direct),
+    }
+    if options.json:
+        finite = {name: None if value != value else value for name, value in figures.items()}
+        sys.stdout.write(json.dumps(finite, indent=2) + "\n")
+    else:
+        rows = [(name, str(value) if isinstance(value, int) else f"{value:.3f}") for name, value in figures.items()]
+        sys.stdout.write("\n".join(_to_columns(rows)) + "\n")
+
+
 def run_simulate(arguments: list[str]) -> None:
     """`seacausal simulate`."""
     from seacausal.simulate.command import run_simulate as run
@@ -341,6 +393,7 @@ def run_bench(arguments: list[str]) -> None:
 COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "discover": run_discover,
     "algorithms": run_algorithms,
+    "score": run_score,
     "demo": run_demo,
     "simulate": run_simulate,
     "sortability": run_sortability,
