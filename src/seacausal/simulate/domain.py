@@ -167,6 +167,7 @@ def draw_specification(domain: Domain, variables: int, *, generator: np.random.G
     if generator.random() < domain.cycles:
         plain: dict[str, object] = {"mechanisms": ("linear",), "rescaled": False, "levels": 0, "tables": False, "rare": False, "ratings": 0.0}
         plain |= {"mediators": 0, "off_target": 0.0, "drift": 0.0, "settings": 0.0}
+        plain |= {"measurement": "none"} if simulation.measurement == "codes" else {}
         intervention = "activity" if generator.random() < 0.5 else "gaussian"
         return replace(simulation, cycles=count, mutual=False, intervention=intervention, **plain)
     return replace(simulation, selection=min(count, 2)) if generator.random() < domain.selection else simulation
