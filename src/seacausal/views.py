@@ -147,9 +147,9 @@ def view_dataset(
         targeted = targeted & ~always
         if not targeted.any():
             targeted = replaced = None
-        else:
-            plain, spread, cut = cut_targets(plain, spread, targeted)
     z, spread, columns = draw_in(plain, spread, dataset.values if kept.all() else dataset.values[:, kept], targeted)
+    if targeted is not None:
+        z, spread, cut = cut_targets(z, spread, targeted)
     far, scored = (tuple(dataset.names[j] for j in np.flatnonzero(kept)[changed]) for changed in (cut, columns))
     measured, apart = z, find_offsets(z, dataset.regime, named) if targeted is not None else None
     if apart is not None:

@@ -24,6 +24,8 @@ HEAVY_SCREEN = 30.0
 """The same where effects of interventions cannot be told from tails, for want of rows without any."""
 SET_FAR, SET_CUT = 20.0, 4.0
 """Standard deviations of a variable elsewhere beyond which an intervention sets it far, and those that it is cut at then."""
+BEYOND = 2.0
+"""What is set far lies further out than any other value by this, too, for tails may be long by themselves."""
 FOLLOWED = 0.3
 """What follows a variable that is set far moves by at least this share of its distance, both in their standard deviations."""
 FEWEST_OTHERS, MIDDLE_ROWS = 20, 2000
@@ -85,17 +87,19 @@ def cut_targets(z: np.ndarray, spread: np.ndarray, targeted: np.ndarray) -> tupl
     Rows and spreads, standardised again, and the numbers of the columns that were cut; `z` and `spread` themselves where none was.
     """
     free = ~targeted
-    middle, unit = np.zeros(z.shape[1]), np.full(z.shape[1], np.inf)
+    middle, unit, most = np.zeros(z.shape[1]), np.full(z.shape[1], np.inf), np.zeros(z.shape[1])
     for j in range(z.shape[1]):
-        others = spaced_rows(z[free[:, j], j], MIDDLE_ROWS)
+        rest = z[free[:, j], j]
+        others = spaced_rows(rest, MIDDLE_ROWS)
         if len(others) >= FEWEST_OTHERS:
             middle[j] = np.median(others)
             unit[j] = np.median(np.abs(others - middle[j])) / NormalDist().inv_cdf(0.75) or np.inf
+            most[j] = np.abs(rest - middle[j]).max()
     known = np.isfinite(unit)
     cut, levelling, followed = z, [], 0
     for j in np.flatnonzero(targeted.any(0)):
         hit = np.flatnonzero(targeted[:, j])
-        far = hit[np.abs(z[hit, j] - middle[j]) > SET_FAR * unit[j]]
+        far = hit[np.abs(z[hit, j] - middle[j]) > max(SET_FAR * unit[j], BEYOND * most[j])]
         if not len(far):
             continue
         moved = np.abs(((z[far] - middle) * free[far]).sum(0)) / np.maximum(free[far].sum(0), 1)
