@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import tempfile
 from collections.abc import Callable, Mapping
@@ -52,6 +53,21 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     if empty:
         raise DataError(f"The data file must not be empty; {str(path)!r} has 0 bytes. Write it again.")
     return path
+
+
+def read_records(path: Path) -> list[list[str]]:
+    """The rows of a CSV file in UTF-8, its header among them.
+
+    Raises
+    ------
+    DataError
+        If the file is not well-formed.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            return list(csv.reader(stream, strict=True))
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise DataError(f"{path.name} must be well-formed UTF-8 csv; {error}. Write it again.") from None
 
 
 def _nearby(path: Path) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 from seacausal.data import EdgeProbabilities
 from seacausal.errors import DataError
 from seacausal.io.cells import Place, to_numbers
-from seacausal.io.files import as_path, existing_file, make_folders, remove_folders, replace_files, unwritable
+from seacausal.io.files import as_path, existing_file, make_folders, read_records, remove_folders, replace_files, unwritable
 
 _EDGE_COLUMNS = ("source", "target", "p_direct", "p_reverse", "p_absent")
 _DECIMALS = 8
@@ -101,11 +101,7 @@ def read_edges(path: str | os.PathLike[str]) -> EdgeProbabilities:
     """
     path = existing_file(path)
     place = Place(path.name)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            header, *rows = list(csv.reader(stream, strict=True)) or [[]]
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise DataError(f"{path.name} must be well-formed UTF-8 csv; {error}. Write it again.") from None
+    header, *rows = read_records(path) or [[]]
     d = (1 + math.isqrt(1 + 8 * len(rows))) // 2
     i, j = np.triu_indices(d, k=1)
     names = (*[row[0] for row in rows[:1] if row], *[row[1] for row in rows[: d - 1] if len(row) > 1])

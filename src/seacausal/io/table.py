@@ -117,7 +117,7 @@ def read_table(
         raise DataError("`control` and `other_targets` say how to read `interventions`; found them without. Name the column, or leave them out.")
     if archive is not None:
         place = Place(archive.name)
-        dataset = _read_archive(archive, index) if archive.suffix.lower() == ".npz" else read_layout_file(archive)
+        dataset = read_archive(archive, index) if archive.suffix.lower() == ".npz" else read_layout_file(archive)
     elif array is not None:
         place = Place("the array")
         dataset = _read_array(array, names, place)
@@ -202,7 +202,7 @@ def _choose(table: Columns, chosen: list[str] | None, ignored: list[str], interv
     return left, tuple(table.names[i] for i in counters)
 
 
-def _read_archive(path: Path, index: int | None) -> Dataset:
+def read_archive(path: Path, index: int | None) -> Dataset:
     """One data set of an .npz file."""
     arrays = load_arrays(path)
     count = count_datasets(arrays)

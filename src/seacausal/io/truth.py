@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Sequence
 
 import numpy as np
 
 from seacausal.errors import DataError
-from seacausal.io.files import existing_file
-from seacausal.io.npz import read_datasets
+from seacausal.io.files import existing_file, read_records
+from seacausal.io.table import read_archive
 
 
 def read_truth(path: str | os.PathLike[str], names: Sequence[str], *, index: int = 0) -> np.ndarray:
@@ -30,23 +29,17 @@ def read_truth(path: str | os.PathLike[str], names: Sequence[str], *, index: int
     """
     path = existing_file(path)
     if path.suffix == ".npz":
-        sets = read_datasets(path, missing="impute")
-        if not 0 <= index < len(sets):
-            raise DataError(f"`index` must lie between 0 and {len(sets) - 1} for {path.name}; found {index}. Choose one of these.")
-        if sets[index].adjacency is None:
+        dataset = read_archive(path, index)
+        if dataset.adjacency is None:
             raise DataError(f"{path.name} must hold the graph, as the array A; found none. Write it with the data, or give a list of edges.")
-        known, adjacency = sets[index].names, np.asarray(sets[index].adjacency, bool)
+        known, adjacency = dataset.names, np.asarray(dataset.adjacency, bool)
         if missing := sorted(set(names) - set(known)):
             raise DataError(
                 f"{path.name} must hold all variables of the result; {_first(missing)} is not among its own. Give the file that it came from."
             )
         at = [known.index(name) for name in names]
         return adjacency[np.ix_(at, at)]
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            rows = [row for row in csv.reader(stream, strict=True) if row]
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise DataError(f"{path.name} must be well-formed UTF-8 csv; {error}. Write it again.") from None
+    rows = [row for row in read_records(path) if row]
     adjacency = np.zeros((len(names), len(names)), bool)
     for number, row in enumerate(rows[1:], start=2):
         edge = [cell.strip() for cell in row[:2]]
