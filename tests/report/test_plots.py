@@ -206,3 +206,4 @@ def test_a_pair_in_an_open_direction_has_a_dashed_line_without_a_head():
     assert len(heads.get_paths()) == 1
     compared = _Drawing.of(probabilities, 0.5, np.zeros((3, 3), bool))
     assert compared.shown.tolist() == [1, 2]
+    assert compared.summary.endswith("1 more in either direction")  # dashed lines are the reference's there

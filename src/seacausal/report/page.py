@@ -22,7 +22,7 @@ MOST = 20_000
 """So are all but so many pairs, the likeliest."""
 PITCH, LINE = 84.0, 40.0
 """Distance between layers, and between lines of variables without an edge."""
-FRAME = (560.0, 400.0)
+FRAME = (400.0, 240.0)
 """A smaller graph is not enlarged beyond this."""
 LETTER, LONGEST = 7.6, 24
 """Width of a letter, and letters of a name that fit into its box."""

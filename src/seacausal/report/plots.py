@@ -181,7 +181,8 @@ class _Drawing:
         pairs = tuple(shown[layout.edges].T)
         count = int(above.sum())
         summary = f"{d} variables, {count or 'no'} edge{'' if count == 1 else 's'} with probability above {threshold:g}"
-        summary += f", {undecided.sum()} more in either direction (dashed)" * bool(undecided.any())
+        summary += f", {undecided.sum()} more in either direction" * bool(undecided.any())
+        summary += " (dashed)" * bool(undecided.any() and reference is None)
         summary += f"; the {MAX_EDGES} strongest are drawn" * hidden
         cause, effect = divmod(int(direct.argmax()), d)
         strongest = f"{_shorten(names[cause], 14)} → {_shorten(names[effect], 14)}, {direct.max():.2f}"
