@@ -33,6 +33,8 @@ class DiscoverConfig:
     """Whether the network "base" and the votes are also given rows that lie far off in many columns at once and fit no relation between these."""
     serial: bool = True
     """Whether for the network "base" and the votes the rows count for fewer where each resembles the one before, as in time series."""
+    offsets: bool = True
+    """Whether for the network "base" and the votes rows are compared within interventions where all columns differ between these, as in batches."""
     workers: int = 2
     """Threads of the local estimates and of the network; the result does not depend on it."""
     aggregator: Aggregator = "base"
@@ -59,7 +61,7 @@ class DiscoverConfig:
             if not (name == "subsets" and value is None):
                 object.__setattr__(self, name, _to_integer(name, value))
         object.__setattr__(self, "threshold", check_threshold(self.threshold))
-        for name in ("scale", "keep_outliers", "serial"):
+        for name in ("scale", "keep_outliers", "serial", "offsets"):
             value = getattr(self, name)
             if not isinstance(value, (bool, np.bool_)):
                 raise DataError(f"`{name}` must be True or False; found {value!r}.")

@@ -31,6 +31,10 @@ class Dataset:
     """Rows left out while reading, because a value was missing."""
     foreign: tuple[tuple[str, int], ...] = ()
     """Interventions on what is no variable, whose rows were left out while reading, and how many rows each had."""
+    unlabelled: int = 0
+    """Rows that name no intervention, not even one of the labels for none, where such labels were given."""
+    guides: tuple[tuple[str, str], ...] = ()
+    """Labels of interventions that were taken for guides of a variable, and which."""
     imputed_cells: int = 0
     """Missing values that were imputed while reading."""
     imputed: np.ndarray | None = None

@@ -143,6 +143,8 @@ def discover(
         "dropped rows": dataset.dropped_rows,
         "imputed cells": dataset.imputed_cells,
         "foreign targets": dict(dataset.foreign),
+        "unlabelled rows": dataset.unlabelled,
+        "guides": dict(dataset.guides),
         "failure codes": find_failure_codes(dataset),
         "outlying rows": list(views.outlying),
         "counters": list(dataset.counters),
@@ -235,6 +237,7 @@ def _look(dataset: Dataset, config: DiscoverConfig, network: Network | None, beg
         shown=network is not None and network.adapter is not None,
         keep_outliers=config.keep_outliers,
         serial=config.serial,
+        offsets=config.offsets,
         predict=predict,
         progress=begin,
     )

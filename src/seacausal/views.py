@@ -97,6 +97,7 @@ def view_dataset(
     shown: bool = False,
     keep_outliers: bool = False,
     serial: bool = True,
+    offsets: bool = True,
     jumps: int = JUMPS,
     predict: Callable[[dict[str, np.ndarray], int], np.ndarray] | None = None,
     progress: Callable[[str], None] | None = None,
@@ -122,6 +123,8 @@ def view_dataset(
         Whether the rows of `find_outlying` are kept.
     serial
         Whether rows count for fewer that resemble the one before, see `estimate.serial`.
+    offsets
+        Whether regimes that are off in all columns are centred, see `estimate.offsets`.
     jumps
         How often the search for a linear graph leaves what it has found, and so its time.
     predict
@@ -151,7 +154,7 @@ def view_dataset(
     if targeted is not None:
         z, spread, cut = cut_targets(z, spread, targeted)
     far, scored = (tuple(dataset.names[j] for j in np.flatnonzero(kept)[changed]) for changed in (cut, columns))
-    measured, apart = z, find_offsets(z, dataset.regime, named) if targeted is not None else None
+    measured, apart = z, find_offsets(z, dataset.regime, named) if targeted is not None and offsets else None
     if apart is not None:
         z, _, change = standardise(centre_regimes(z, dataset.regime, named))
         spread = spread * change

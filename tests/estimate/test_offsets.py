@@ -92,6 +92,9 @@ def test_batches_do_not_join_what_stands_alone():
     assert any(note.startswith("All columns differ between the interventions") for note in off.notes())
     assert not still.dataset["offset regimes"]
     assert off.probabilities.max() < 0.3
+    unheeded = discover(screen(1.0, effect=0.0), offsets=False)
+    assert not unheeded.dataset["offset regimes"]
+    assert unheeded.probabilities.max() > off.probabilities.max()
     chain = discover(screen(1.0))
     assert (chain.probabilities[np.eye(VARIABLES, k=1, dtype=bool)] > 0.8).all()
     assert chain.probabilities[~np.eye(VARIABLES, k=1, dtype=bool)].max() < 0.3

@@ -384,6 +384,26 @@ def test_guides_for_two_genes_are_split_where_all_pieces_are_known():
     assert dict(dropped.foreign) == {"TP53_KRAS": 10}
 
 
+def test_guides_stand_for_their_targets_and_are_named():
+    labels = ["GATA1_1", "sgGATA1", "sh-KLF1.12", "nt_3", "KLF1-2+GATA1_1", None, "HLA_1", "nt"]
+    found = read_table(random_values(n=40, d=3), names=["GATA1", "KLF1", "HLA_1"], interventions=labels * 5, control="nt")
+    expected = [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0], [1, 1, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0]]
+    np.testing.assert_array_equal(found.targets[found.regime][:8], expected)
+    assert dict(found.guides) == {"GATA1_1": "GATA1", "sgGATA1": "GATA1", "sh-KLF1.12": "KLF1", "KLF1-2": "KLF1"}
+    assert found.unlabelled == 5
+    listed = read_table(random_values(n=40, d=2), names=["a", "b"], interventions=[["a_1", "b"], [], ["b"], []] * 10)
+    assert (listed.guides, listed.unlabelled) == ((("a_1", "a"),), 0)
+    for label in ("GATA2_1", "GATA1_1234", "GATA1_g1", "GATA1x", "sg"):
+        with pytest.raises(DataError, match="must name variables of the table; found"):
+            read_table(random_values(n=40, d=2), names=["GATA1", "KLF1"], interventions=[label, "KLF1"] * 20)
+
+
+def test_labels_that_differ_from_columns_in_case_alone_are_not_dropped():
+    for labels in (["gata1", "KLF1"], ["gata1", None]):
+        with pytest.raises(DataError, match=r"must be written alike; found 'gata1' \(20 rows\) beside the column 'GATA1'\. Rename one of both\."):
+            read_table(random_values(n=40, d=2), names=["GATA1", "KLF1"], interventions=labels * 20, other_targets="drop")
+
+
 def test_several_controls_and_rows_that_are_named_as_they_were(table):
     found = read_table(random_values(d=2), interventions=["NT1", "X1", "NT2", "X1+NT2"] * 9, control=["NT1", "NT2"])
     np.testing.assert_array_equal(found.targets[found.regime][:4], [[0, 0], [1, 0], [0, 0], [1, 0]])

@@ -26,6 +26,8 @@ CONTROL = re.compile(
     re.IGNORECASE,
 )
 """What labels for no intervention are called, perhaps with a number behind."""
+GUIDE = re.compile(r"(?:s[ghi][-_]?)?(?P<target>.+?)(?:[-_.:# ]\d{1,3})?")
+"""A guide of many for one target: sg, sh or si before it, a number behind it."""
 
 
 def parse_interventions(
@@ -38,7 +40,7 @@ def parse_interventions(
     entries
         One for each row: nothing (None, NaN or empty text), a name, several names split by commas or plus signs, or a sequence of names. A text
         that is a name as it stands is never split; a name within a list that itself has a comma is quoted as in csv: `"a,b",c`. A text is also
-        split at one of `JOINERS` where all of its pieces are names or controls: `A_B`, `ctrl_A`.
+        split at one of `JOINERS` where all of its pieces are names or controls: `A_B`, `ctrl_A`; else a guide stands for its target, see `GUIDE`.
     names
         The d variables.
     place
@@ -74,7 +76,7 @@ def parse_interventions(
             rows.append(known[key])
             continue
         split = [entry] if isinstance(entry, str) and entry.strip() in controls else split_entry(entry, index)
-        split = [piece for part in split for piece in _split_joined(part, words)]
+        split = [_target_of(piece, words) for part in split for piece in _split_joined(part, words)]
         parts = [part for part in split if part.strip() not in controls]
         used |= controls.intersection(part.strip() for part in split)
         found = {_find(name, index) for name in parts}
@@ -181,6 +183,21 @@ def _split_joined(part: str, known: Container[str]) -> list[str]:
             if start < end and end + 1 in pieces and part[start:end].strip() in known:
                 pieces[start] = [part[start:end], *pieces[end + 1]]
     return pieces.get(0, [part])
+
+
+def find_guides(entries: Iterable[object], names: Sequence[str], control: Collection[str]) -> list[tuple[str, str]]:
+    """The parts of entries that `parse_interventions` takes for guides of a variable, and which, in order."""
+    words = {name.strip() for name in (*names, *control)} | {*names}
+    distinct = [*dict.fromkeys(entry for entry in entries if isinstance(entry, str)), *(entry for entry in entries if not isinstance(entry, str))]
+    parts = dict.fromkeys(piece for entry in distinct for part in split_entry(entry, words) for piece in _split_joined(part, words))
+    return [(part.strip(), target) for part in parts if (target := _target_of(part, words)) != part and target in set(names)]
+
+
+def _target_of(part: str, known: Container[str]) -> str:
+    """The name that a guide stands for where `part` is not known as it stands; else `part`."""
+    label = part.strip()
+    found = None if label in known else GUIDE.fullmatch(label)
+    return found["target"] if found and found["target"] in known else part
 
 
 def _find(name: str, index: dict[str, int]) -> int:

@@ -24,10 +24,10 @@ from seacausal.errors import DataError
 from seacausal.io.aligned import Mask, align_entries
 from seacausal.io.annotated import columns_of_annotated, is_annotated, read_h5ad
 from seacausal.io.categories import count_texts, number_ordered, to_categories
-from seacausal.io.cells import Columns, Missing, Place, keep_finite, to_numbers
+from seacausal.io.cells import Columns, Missing, Place, is_missing, keep_finite, to_numbers
 from seacausal.io.files import existing_file
 from seacausal.io.identifiers import names_rows
-from seacausal.io.interventions import find_controls, parse_interventions, parse_mask
+from seacausal.io.interventions import find_controls, find_guides, parse_interventions, parse_mask
 from seacausal.io.layout import read_layout_file
 from seacausal.io.names import check_names, suggest
 from seacausal.io.npz import count_datasets, load_arrays, pick_dataset
@@ -416,10 +416,18 @@ def _with_interventions(
         regime, targets = parse_mask(entries, dataset.names, place)
         return dataclasses.replace(dataset, regime=regime, targets=targets), place
     regime, targets = parse_interventions(entries, dataset.names, place, control=control, others=others == "error")
+    empty = sum(map(is_missing, entries)) if control else 0
+    dataset = dataclasses.replace(dataset, unlabelled=empty, guides=tuple(find_guides(entries, dataset.names, control)))
     if (regime >= 0).all():
         return dataclasses.replace(dataset, regime=regime, targets=targets), place
     kept = np.flatnonzero(regime >= 0)
     foreign = Counter(str(entries[row]) for row in np.flatnonzero(regime < 0).tolist())
+    same = {name.casefold(): name for name in dataset.names}
+    if alike := next((label for label in foreign if label.strip().casefold() in same), None):
+        raise DataError(
+            f"Interventions and columns of {place.label} must be written alike; found {alike!r} ({foreign[alike]} rows) beside the column "
+            f"{same[alike.strip().casefold()]!r}. Rename one of both."
+        )
     if not targets.any():
         raise DataError(
             f"Some interventions must be on columns of {place.label}; found none, but {_some(foreign)}. Check how columns and interventions are "

@@ -33,6 +33,12 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
         labels = _list([f"{label} ({rows:,})" for label, rows in counts.items()])
         none = " None without interventions are left (--control says which labels mean that)." if facts["intervened rows"] == facts["rows"] else ""
         found.append(f"Left out {sum(counts.values()):,} rows of interventions on what is no column: {labels}.{none}")
+    if facts["unlabelled rows"]:
+        empty = facts["unlabelled rows"]
+        found.append(f"{empty:,} rows name neither an intervention nor a control and count as without; leave them out where that is not known.")
+    if facts["guides"]:
+        guides = _list([f"{label} = {target}" for label, target in facts["guides"].items()])
+        found.append(f"Taken for guides of a variable, by what stands before or behind its name: {guides}.")
     if facts["counters"]:
         names = _list([name or "the first column, which has no name" for name in facts["counters"]])
         found.append(f"Left out, for it only numbers, names or dates the rows (--columns keeps numbers that it is given): {names}.")
@@ -78,7 +84,10 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
     if facts["settings"]:
         found.append(f"One value wherever they are not intervened on, so that nothing acts on them: {_list(facts['settings'])}.")
     if facts["offset regimes"]:
-        found.append("All columns differ between the interventions, as between batches, so that rows were compared within each of these.")
+        found.append(
+            "All columns differ between the interventions, as between batches, so that rows were compared within each of these (--no-offsets "
+            "compares all)."
+        )
     if facts["unmoved targets"]:
         found.append(f"Intervened on, though neither level nor spread changed there (are the names right?): {_list(facts['unmoved targets'])}.")
     if algorithm != "fci" and not facts["subsets"]["drawn"]:
