@@ -396,6 +396,8 @@ def test_guides_stand_for_their_targets_and_are_named():
     for label in ("GATA2_1", "GATA1_1234", "GATA1_g1", "GATA1x", "sg"):
         with pytest.raises(DataError, match="must name variables of the table; found"):
             read_table(random_values(n=40, d=2), names=["GATA1", "KLF1"], interventions=[label, "KLF1"] * 20)
+    with pytest.raises(DataError, match=r"found '?1\.5'? in row 2"):
+        read_table(random_values(n=40, d=2), names=["1", "2"], interventions=[1, 1.5] * 20)
 
 
 def test_labels_that_differ_from_columns_in_case_alone_are_not_dropped():

@@ -26,8 +26,8 @@ CONTROL = re.compile(
     re.IGNORECASE,
 )
 """What labels for no intervention are called, perhaps with a number behind."""
-GUIDE = re.compile(r"(?:s[ghi][-_]?)?(?P<target>.+?)(?:[-_.:# ]\d{1,3})?")
-"""A guide of many for one target: sg, sh or si before it, a number behind it."""
+GUIDE = re.compile(r"(?=.*[^\W\d_])(?:s[ghi][-_]?)?(?P<target>.+?)(?:[-_.:# ]\d{1,3})?")
+"""A guide of many for one target: sg, sh or si before it, a number behind it. No number alone is one: 1.5."""
 
 
 def parse_interventions(

@@ -35,7 +35,7 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
         found.append(f"Left out {sum(counts.values()):,} rows of interventions on what is no column: {labels}.{none}")
     if facts["unlabelled rows"]:
         empty = facts["unlabelled rows"]
-        found.append(f"{empty:,} rows name neither an intervention nor a control and count as without; leave them out where that is not known.")
+        found.append(f"Rows that name neither an intervention nor a control, and count as without: {empty:,}. Leave out those that may have had one.")
     if facts["guides"]:
         guides = _list([f"{label} = {target}" for label, target in facts["guides"].items()])
         found.append(f"Taken for guides of a variable, by what stands before or behind its name: {guides}.")
