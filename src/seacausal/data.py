@@ -44,6 +44,8 @@ class Dataset:
     chosen which."""
     counters: tuple[str, ...] = ()
     """Names of the columns left out while reading, because they only number, name or date the rows; that of a first column may be empty."""
+    shared: tuple[tuple[str, int], ...] = ()
+    """Names of those of them of which two rows or more share a value, on average, and how many values they hold."""
     categories: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Names of the columns that were text or had ordered categories, and what 0, 1, ... stand for there."""
 

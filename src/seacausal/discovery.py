@@ -148,6 +148,7 @@ def discover(
         "failure codes": find_failure_codes(dataset),
         "outlying rows": list(views.outlying),
         "counters": list(dataset.counters),
+        "shared": dict(dataset.shared),
         "categories": dict(dataset.categories),
         "cut targets": list(views.cut),
         "normal scores": list(views.scored),

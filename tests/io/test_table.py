@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from seacausal import discover
 from seacausal.data import Dataset
 from seacausal.errors import DataError
 from seacausal.io.table import read_table
@@ -398,6 +399,16 @@ def test_guides_stand_for_their_targets_and_are_named():
             read_table(random_values(n=40, d=2), names=["GATA1", "KLF1"], interventions=[label, "KLF1"] * 20)
     with pytest.raises(DataError, match=r"found '?1\.5'? in row 2"):
         read_table(random_values(n=40, d=2), names=["1", "2"], interventions=[1, 1.5] * 20)
+
+
+def test_rows_that_share_an_id_are_named():
+    values = np.random.default_rng(3).normal(size=(120, 3))
+    frame = pd.DataFrame(values, columns=list("abc")).assign(sample_id=np.arange(120) // 4, patient_id=np.arange(120) % 100)
+    graph = discover(frame)
+    assert graph.dataset["counters"] == ["sample_id", "patient_id"]
+    assert graph.dataset["shared"] == {"sample_id": 30}
+    assert any(note.startswith("Rows that share a value of sample_id (30 values) are not independent") for note in graph.notes())
+    assert read_table(frame.drop(columns="sample_id")).shared == ()
 
 
 def test_labels_that_differ_from_columns_in_case_alone_are_not_dropped():

@@ -74,6 +74,12 @@ def names_rows(name: str, cells: np.ndarray | Sequence[object], place: Place, co
     return kinds > CATEGORIES and kinds >= (len(cells) / 10 if name.strip() else len(cells))
 
 
+def count_kinds(cells: np.ndarray | Sequence[object]) -> int:
+    """How many different values a column holds, a missing one counted for each of its rows."""
+    missing = sum(map(is_missing, cells))
+    return len({str(cell) for cell in cells if not is_missing(cell)}) + missing
+
+
 def _counts_rows(cells: np.ndarray | Sequence[object], place: Place) -> bool:
     """Whether a column is 0, 1, 2, ... or 1, 2, 3, ..."""
     try:

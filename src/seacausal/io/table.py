@@ -26,7 +26,7 @@ from seacausal.io.annotated import columns_of_annotated, is_annotated, read_h5ad
 from seacausal.io.categories import count_texts, number_ordered, to_categories
 from seacausal.io.cells import Columns, Missing, Place, is_missing, keep_finite, to_numbers
 from seacausal.io.files import existing_file
-from seacausal.io.identifiers import names_rows
+from seacausal.io.identifiers import count_kinds, names_rows
 from seacausal.io.interventions import find_controls, find_guides, parse_interventions, parse_mask
 from seacausal.io.layout import read_layout_file
 from seacausal.io.names import check_names, suggest
@@ -126,8 +126,10 @@ def read_table(
         place = table.place
         cells, table, counters = _split_interventions(table, column)
         entries = cells if entries is None else entries
+        held = dict(zip(table.names, table.cells))
         table, others = _choose(table, chosen, ignored, column)
-        dataset = dataclasses.replace(_to_dataset(table), counters=counters + others)
+        shared = tuple((name, kinds) for name in others if 2 * (kinds := count_kinds(held[name])) <= len(held[name]))
+        dataset = dataclasses.replace(_to_dataset(table), counters=counters + others, shared=shared)
     if entries is not None:
         dataset, place = _with_interventions(dataset, entries, place, control, other_targets)
     return _finish(dataset, place, missing, seed)

@@ -42,6 +42,12 @@ def describe(facts: dict[str, Any], degenerate: Degenerate, algorithm: str | Non
     if facts["counters"]:
         names = _list([name or "the first column, which has no name" for name in facts["counters"]])
         found.append(f"Left out, for it only numbers, names or dates the rows (--columns keeps numbers that it is given): {names}.")
+    if facts["shared"]:
+        names = _list([f"{name} ({kinds:,} values)" for name, kinds in facts["shared"].items()])
+        found.append(
+            f"Rows that share a value of {names} are not independent, though all count: they join columns that have nothing to do with each other. "
+            "Give one row of means for each, or take each one's means out of its rows."
+        )
     if facts["failure codes"]:
         codes = [f"{name} ({code} in {share:.0%} of the rows)" for name, held in facts["failure codes"].items() for code, share in held.items()]
         found.append(
