@@ -32,7 +32,7 @@ GUIDE = re.compile(r"(?=.*[^\W\d_])(?:s[ghi][-_]?)?(?P<target>.+?)(?:[-_.:# ]\d{
 
 def parse_interventions(
     entries: Sequence[object], names: Sequence[str], place: Place, *, control: Collection[str] = (), others: bool = True
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, dict[str, str]]:
     """Find the regimes of a table.
 
     Parameters
@@ -56,6 +56,8 @@ def parse_interventions(
         Numbered by first appearance, after the observational regime where there is one.
     targets : (r, d) bool
         What was intervened on in each regime.
+    guides
+        Labels that were taken for guides of a variable, and which.
 
     Raises
     ------
@@ -69,14 +71,16 @@ def parse_interventions(
             raise DataError(f"`control` must not be a variable; found {label!r}, which is a column of {place.label}. Rename one of both.")
     controls, used = {label.strip() for label in control}, set()
     words = index.keys() | controls
-    rows = []
+    rows, guides = [], dict[str, str]()
     for row, entry in enumerate(entries):
         key = entry if isinstance(entry, (str, int, float, type(None))) else None
         if key is not None and key in known:
             rows.append(known[key])
             continue
         split = [entry] if isinstance(entry, str) and entry.strip() in controls else split_entry(entry, index)
-        split = [_target_of(piece, words) for part in split for piece in _split_joined(part, words)]
+        pieces = [piece for part in split for piece in _split_joined(part, words)]
+        split = [_target_of(piece, words) for piece in pieces]
+        guides |= {piece.strip(): target for piece, target in zip(pieces, split) if target != piece and target in index}
         parts = [part for part in split if part.strip() not in controls]
         used |= controls.intersection(part.strip() for part in split)
         found = {_find(name, index) for name in parts}
@@ -96,7 +100,7 @@ def parse_interventions(
     matrix = np.zeros((len(distinct), len(names)), bool)
     for regime, targets in enumerate(distinct):
         matrix[regime, list(targets)] = True
-    return np.array([number[targets] for targets in rows], np.int32), matrix
+    return np.array([number[targets] for targets in rows], np.int32), matrix, guides
 
 
 def parse_mask(given: Mask, names: Sequence[str], place: Place) -> tuple[np.ndarray, np.ndarray]:
@@ -183,14 +187,6 @@ def _split_joined(part: str, known: Container[str]) -> list[str]:
             if start < end and end + 1 in pieces and part[start:end].strip() in known:
                 pieces[start] = [part[start:end], *pieces[end + 1]]
     return pieces.get(0, [part])
-
-
-def find_guides(entries: Iterable[object], names: Sequence[str], control: Collection[str]) -> list[tuple[str, str]]:
-    """The parts of entries that `parse_interventions` takes for guides of a variable, and which, in order."""
-    words = {name.strip() for name in (*names, *control)} | {*names}
-    distinct = [*dict.fromkeys(entry for entry in entries if isinstance(entry, str)), *(entry for entry in entries if not isinstance(entry, str))]
-    parts = dict.fromkeys(piece for entry in distinct for part in split_entry(entry, words) for piece in _split_joined(part, words))
-    return [(part.strip(), target) for part in parts if (target := _target_of(part, words)) != part and target in set(names)]
 
 
 def _target_of(part: str, known: Container[str]) -> str:

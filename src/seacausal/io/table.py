@@ -27,7 +27,7 @@ from seacausal.io.categories import count_texts, number_ordered, to_categories
 from seacausal.io.cells import Columns, Missing, Place, is_missing, keep_finite, to_numbers
 from seacausal.io.files import existing_file
 from seacausal.io.identifiers import count_kinds, names_rows
-from seacausal.io.interventions import find_controls, find_guides, parse_interventions, parse_mask
+from seacausal.io.interventions import find_controls, parse_interventions, parse_mask
 from seacausal.io.layout import read_layout_file
 from seacausal.io.names import check_names, suggest
 from seacausal.io.npz import count_datasets, load_arrays, pick_dataset
@@ -417,9 +417,9 @@ def _with_interventions(
             )
         regime, targets = parse_mask(entries, dataset.names, place)
         return dataclasses.replace(dataset, regime=regime, targets=targets), place
-    regime, targets = parse_interventions(entries, dataset.names, place, control=control, others=others == "error")
+    regime, targets, guides = parse_interventions(entries, dataset.names, place, control=control, others=others == "error")
     empty = sum(map(is_missing, entries)) if control else 0
-    dataset = dataclasses.replace(dataset, unlabelled=empty, guides=tuple(find_guides(entries, dataset.names, control)))
+    dataset = dataclasses.replace(dataset, unlabelled=empty, guides=tuple(guides.items()))
     if (regime >= 0).all():
         return dataclasses.replace(dataset, regime=regime, targets=targets), place
     kept = np.flatnonzero(regime >= 0)
